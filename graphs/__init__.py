@@ -1,0 +1,1 @@
+"""The graphs, ready to run."""
