@@ -1,0 +1,151 @@
+"""The loop as a picture: think; let the guard judge; run it, ask a person, correct the model, finish, or stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer, Send
+
+from nodes.act import Act
+from nodes.approval import ask_first
+from nodes.approve import Approve, open_calls
+from nodes.begin import Begin
+from nodes.context import Context, DialectName
+from nodes.finish import finish
+from nodes.guard import Guard
+from nodes.halt import Halt
+from nodes.ledger import Ledger, Policy, orders
+from nodes.limits import Limits
+from nodes.models import Models
+from nodes.observe import Observe
+from nodes.rates import Rates
+from nodes.rules import RULES
+from nodes.state import Outcome, State, Task
+from nodes.think import Prompt, Think
+from tools.defaults import demo_tools
+from tools.toolbox import Toolbox
+
+
+def build(
+    model: Any = None,
+    tools: Iterable[Any] | None = None,
+    *,
+    prompt: Prompt = None,
+    dialect: DialectName = "auto",
+    limits: Limits = Limits(),  # noqa: B008
+    approve: Literal["risky", "all", "none"] = "risky",
+    response_format: Any = None,
+    context_schema: type[Any] = Context,
+    checkpointer: Checkpointer = None,
+    store: Any = None,
+    ledger: Ledger | None = None,
+    rates: Rates | None = None,
+    debug: bool = False,
+    name: str = "ReAct Agent",
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Build a ReAct agent.
+
+    Args:
+        model: A chat model, a string `provider:name`, or a list of them (the later ones take over when one fails);
+            None finds one when the first run starts (see `nodes.models.find_model`).
+        tools: `Tool`s, LangChain tools or plain functions; None is the demo's tools.
+        prompt: Your own instructions: a string, a SystemMessage, or a function of the state that gives the messages.
+        dialect: How the model is spoken to; `auto` picks by what it can do.
+        limits: Every number that bounds a run.
+        approve: Which tools need a person: those that write or may (`risky`), `all`, or `none`.
+        response_format: A schema; the answer is given in it once more, as `structured_response`.
+        context_schema: Class of the run's context; `Context` or your own with the same names.
+        checkpointer: Where runs are remembered; needed for pauses. LangGraph Server brings its own.
+        store: LangGraph store, handed to tools; long observations are kept whole in it.
+        ledger: What `act` asks whether a call may run.
+        rates: Where calls per minute are counted.
+        debug: LangGraph's debug output.
+        name: Name of the compiled graph.
+
+    Returns:
+        A compiled LangGraph graph: `invoke`, `stream`, `ainvoke`, `get_state` and the rest.
+
+    Raises:
+        ToolError: tools are not tools, or two have one name.
+        LimitsError: a limit cannot be obeyed.
+    """
+    toolbox = Toolbox(demo_tools() if tools is None else tools)
+    models = Models(model if isinstance(model, (list, tuple)) else [model])
+    graph = StateGraph(State, context_schema, input_schema=Task, output_schema=Outcome)
+
+    graph.add_node("begin", Begin(_may_ask(toolbox, limits, approve)))
+    graph.add_edge(START, "begin")
+    graph.add_edge("begin", "think")
+
+    graph.add_node("think", Think(models, toolbox, limits, prompt, dialect, response_format))
+    graph.add_edge("think", "guard")
+
+    graph.add_node("guard", Guard(toolbox, limits, approve), metadata={"rules": rule_table()})
+    graph.add_conditional_edges(
+        "guard",
+        after_guard,
+        {"run": "act", "ask": "approve", "correct": "observe", "finish": "finish", "stop": "halt"},
+    )
+
+    graph.add_node("approve", Approve(toolbox))
+    graph.add_conditional_edges(
+        "approve", after_approve, {"next": "approve", "approved": "act", "refused": "observe"}
+    )
+
+    graph.add_node("act", Act(toolbox, limits, ledger or Policy(approve), rates or Rates()))
+    graph.add_edge("act", "observe")
+
+    graph.add_node("observe", Observe(toolbox), defer=True)
+    graph.add_edge("observe", "think")
+
+    graph.add_node("finish", finish)
+    graph.add_edge("finish", END)
+
+    graph.add_node("halt", Halt(limits))
+    graph.add_conditional_edges("halt", after_halt, {"resumed": "think", "ended": END})
+
+    return graph.compile(checkpointer=checkpointer, store=store, debug=debug, name=name)
+
+
+def after_guard(state: State) -> str | list[str | Send]:
+    """Follow the stored verdict; calls that need nobody run at once, also while a person is asked about others."""
+    turn = state["turn"]
+    if turn["verdict"] not in ("run", "ask"):
+        return turn["verdict"]
+    held = {*turn["risky"], *turn["refusals"]}
+    free = [call["id"] for call in state["messages"][-1].tool_calls if call["id"] not in held]  # type: ignore[union-attr]
+    run: list[str | Send] = [Send("act", order) for order in orders(state, free)]
+    return [*run, "ask"] if turn["verdict"] == "ask" else run
+
+
+def after_approve(state: State) -> str | list[str | Send]:
+    """An approved call runs at once; the next question is asked until none is open, then the turn is observed."""
+    turn = state["turn"]
+    approved: list[str | Send] = [Send("act", order) for order in orders(state, turn["dispatched"])]
+    return [*approved, "next"] if approved or open_calls(state) else "refused"
+
+
+def after_halt(state: State) -> str:
+    """Go on if a person or a last try let the run go on."""
+    return "resumed" if state["status"] == "running" else "ended"
+
+
+def rule_table() -> list[dict[str, str]]:
+    """The rules as Studio and the README show them."""
+    return [
+        {"rule": rule.name, "when": rule.when, "then": rule.then, "limit": rule.limit, "ends as": rule.status or ""}
+        for rule in RULES
+    ]
+
+
+def _may_ask(toolbox: Toolbox, limits: Limits, approve: str) -> str | None:
+    risky = [tool.name for tool in toolbox.values() if ask_first(tool, approve)]
+    if risky:
+        return f"{', '.join(risky)} may need the approval of a person"
+    return "Limits.on_limit is ask" if limits.on_limit == "ask" else None
+
+
+graph = build()

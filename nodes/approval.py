@@ -1,0 +1,239 @@
+"""The approval contract: what a person is shown, and how an answer is read, whichever client it comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from typing_extensions import NotRequired, TypedDict
+
+from nodes.trail import fingerprint, key
+from tools.arguments import InvalidArguments, coerce
+from tools.tool import Tool
+
+Approve = Literal["risky", "all", "none"]
+DECISIONS = ("approve", "edit", "reject", "respond")
+
+
+class Decision(TypedDict):
+    """What a person decided on one call."""
+
+    type: Literal["approve", "edit", "reject", "respond"]
+    call: str
+    """Fingerprint of the call it was given for; an edit carries that of the edited call."""
+    args: NotRequired[dict[str, Any]]
+    """The arguments after an edit."""
+    message: NotRequired[str]
+    """The reason of a rejection, or the observation of a response."""
+
+
+class UnclearAnswer(ValueError):
+    """An answer that cannot count as a decision; the message tells the person why."""
+
+
+def ask_first(tool: Tool, approve: str) -> bool:
+    """Whether a person decides before this tool runs: by default where it writes, or may."""
+    return approve == "all" or (approve == "risky" and tool.writes)
+
+
+def call_fingerprint(name: str, args: Mapping[str, Any]) -> str:
+    """What binds a decision to one call."""
+    return fingerprint(key(name, args))
+
+
+def request(call: Mapping[str, Any], tool: Tool, thought: str, error: str = "") -> dict[str, Any]:
+    """The interrupt's payload: one action, with the key sets of every client that renders approvals.
+
+    Sources: LangChain's HITLRequest (`action_requests`, `review_configs`), its per-call form (`type`, `name`, `args`),
+    langgraph.prebuilt's HumanInterrupt (`action_request`, `config`) and AG-UI (`reason`, `message`, `tool_call_id`).
+    """
+    name, args = call["name"], call["args"]
+    allowed = list(DECISIONS)
+    description = _description(name, args, tool, thought, error)
+    return {
+        "action_requests": [
+            {"name": name, "args": args, "arguments": args, "description": description, "tool_call_id": call["id"]}
+        ],
+        "review_configs": [
+            {
+                "action_name": name,
+                "allowed_decisions": allowed,
+                "args_schema": dict(tool.schema),
+                "actionName": name,
+                "allowedDecisions": allowed,
+            }
+        ],
+        "action_request": {"action": name, "args": args},
+        "config": {"allow_accept": True, "allow_edit": True, "allow_respond": True, "allow_ignore": True},
+        "description": description,
+        "type": "tool_approval",
+        "name": name,
+        "args": args,
+        "tool_call_id": call["id"],
+        "effect": tool.effect or "unknown",
+        "call": call_fingerprint(name, args),
+        "thought": thought,
+        "reason": "tool_approval",
+        "message": description,
+        "error": error,
+    }
+
+
+def _description(name: str, args: Mapping[str, Any], tool: Tool, thought: str, error: str) -> str:
+    shown = "\n".join(f"  {field}: {visible(value)}" for field, value in args.items()) or "  (no arguments)"
+    parts = [f"{name} ({tool.effect or 'unknown effect'}) wants to run with:\n{shown}"]
+    if error:
+        parts.insert(0, f"The last answer was not used: {error}")
+    if thought:
+        parts.append(f"The model's thought: {visible(thought)}")
+    parts.append("Answer approve, edit, reject or respond.")
+    return "\n\n".join(parts)
+
+
+def visible(value: Any) -> str:
+    """A value in full, with control, bidirectional and zero-width characters escaped."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return "".join(mark if mark.isprintable() or mark == "\n" else f"\\u{ord(mark):04x}" for mark in text)
+
+
+RESPONSE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "enum": list(DECISIONS)},
+        "message": {"type": "string", "description": "Why it is rejected, or what stands as the observation"},
+        "edited_action": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "args": {"type": "object"}},
+        },
+    },
+    "required": ["type"],
+}
+"""Published with the interrupt; advisory, because clients answer in several forms."""
+
+_WORDS = {
+    "approve": "approve", "approved": "approve", "accept": "approve", "yes": "approve", "y": "approve", "ok": "approve",
+    "同意": "approve", "批准": "approve", "是": "approve",
+    "edit": "edit",
+    "reject": "reject", "rejected": "reject", "ignore": "reject", "no": "reject", "n": "reject", "deny": "reject",
+    "拒绝": "reject", "否": "reject",
+    "respond": "respond", "response": "respond",
+}  # fmt: skip
+
+
+def decide(answer: Any, call: Mapping[str, Any], tool: Tool) -> Decision:
+    """Read an answer as the decision on `call`.
+
+    Takes `{"decisions": [d]}`, a bare `d`, `[{"type", "args"}]`, AG-UI forms, `{"approved": bool}`, a bool, a word and
+    JSON text. Free text is never consent.
+
+    Raises:
+        UnclearAnswer: it is none of these, or meant for another call, or an edit that the tool's schema refuses.
+    """
+    found = _unwrap(answer, call)
+    kind = _WORDS.get(str(found.get("type", "")).strip().casefold())
+    if kind is None:
+        raise UnclearAnswer(f"answer with one of {', '.join(DECISIONS)}")
+    if kind == "approve":
+        _same_call(found, call, tool)
+        return {"type": "approve", "call": call_fingerprint(call["name"], call["args"])}
+    if kind == "edit":
+        args = _edited(found, call, tool)
+        return {"type": "edit", "call": call_fingerprint(call["name"], args), "args": args}
+    message = found.get("message", found.get("args"))
+    if message is not None and not isinstance(message, str):
+        raise UnclearAnswer(f"the message of {kind} must be text")
+    if kind == "respond" and not (message or "").strip():
+        raise UnclearAnswer("respond needs a message, which then stands as the observation")
+    return {"type": kind, "call": call_fingerprint(call["name"], call["args"]), "message": message or ""}  # type: ignore[typeddict-item]
+
+
+def _unwrap(answer: Any, call: Mapping[str, Any]) -> Mapping[str, Any]:
+    for _ in range(6):
+        if isinstance(answer, bool):
+            return {"type": "approve" if answer else "reject"}
+        if isinstance(answer, str):
+            answer = _read_text(answer)
+        elif isinstance(answer, (list, tuple)):
+            answer = _only(answer)
+        elif not isinstance(answer, Mapping):
+            break
+        elif "decisions" in answer:
+            answer = answer["decisions"]
+        elif "__agui_resume_map__" in answer:
+            answer = _only(list(answer["__agui_resume_map__"].values()))
+        elif answer.get("__agui_cancelled__"):
+            return {"type": "reject", "message": "cancelled"}
+        elif "payload" in answer:
+            answer = answer["payload"]
+        elif isinstance(answer.get("approved"), bool) and "type" not in answer:
+            return {**answer, "type": "approve" if answer["approved"] else "reject"}
+        else:
+            return answer
+    raise UnclearAnswer(f"this is no decision on {call['name']}: answer with one of {', '.join(DECISIONS)}")
+
+
+def _read_text(text: str) -> Any:
+    word = text.strip()
+    if word.casefold() in _WORDS:
+        return {"type": word}
+    try:
+        read = json.loads(word)
+    except (ValueError, RecursionError):
+        read = None
+    if isinstance(read, (Mapping, list, bool)):
+        return read
+    raise UnclearAnswer("free text is neither a yes nor a no; answer with approve, edit, reject or respond")
+
+
+def _only(answers: Any) -> Any:
+    if len(answers) != 1:
+        raise UnclearAnswer(f"one decision is asked for, got {len(answers)}")
+    return answers[0]
+
+
+def _action(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    for field in ("edited_action", "editedAction", "action", "args"):
+        value = found.get(field)
+        if isinstance(value, Mapping):
+            return value
+    return None
+
+
+def _same_call(found: Mapping[str, Any], call: Mapping[str, Any], tool: Tool) -> None:
+    """An approval that names another call or other arguments comes from a stale page."""
+    action = _action(found)
+    if action is None:
+        return
+    name = action.get("name", action.get("action"))
+    args = action.get("args", action.get("arguments"))
+    if name is None and args is None:
+        name, args = call["name"], action
+    if name not in (None, call["name"]):
+        raise UnclearAnswer(f"the approval names {name}, but {call['name']} is asked for")
+    if isinstance(args, Mapping) and _as_stored(args, tool) != dict(call["args"]):
+        raise UnclearAnswer("the approval names other arguments than the open call; use edit to change them")
+
+
+def _as_stored(args: Mapping[str, Any], tool: Tool) -> dict[str, Any]:
+    """The clients' forms send every value as text."""
+    try:
+        return coerce(tool, args)
+    except InvalidArguments:
+        return dict(args)
+
+
+def _edited(found: Mapping[str, Any], call: Mapping[str, Any], tool: Tool) -> dict[str, Any]:
+    action = _action(found)
+    if action is None:
+        raise UnclearAnswer("an edit needs edited_action with the arguments")
+    name = action.get("name", action.get("action")) if ("args" in action or "arguments" in action) else None
+    if name not in (None, call["name"]):
+        raise UnclearAnswer(f"an edit cannot change the tool: {call['name']} is asked for, not {name}")
+    args = action.get("args", action.get("arguments", action))
+    if not isinstance(args, Mapping):
+        raise UnclearAnswer("the edited arguments must be an object")
+    try:
+        return coerce(tool, args)
+    except InvalidArguments as error:
+        raise UnclearAnswer(f"the edited arguments do not fit: {error}") from error

@@ -1,0 +1,101 @@
+"""Begin: a new user message starts a run with counters at zero on a whole history."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+from uuid import uuid4
+
+from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.runtime import Runtime
+
+from nodes.context import Context
+from nodes.history import last_question, whole
+from nodes.state import VERSION, Run, State, Update
+
+
+class NoQuestion(ValueError):
+    """The run was started without a message to answer."""
+
+
+class NoCheckpointer(ValueError):
+    """The agent may have to ask a person, and nothing would remember the question."""
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Reset what belongs to the run, keep what belongs to the thread."""
+
+    may_ask: str | None
+    """Why this agent may have to pause for a person; None if it never does."""
+
+    def __call__(self, state: State, config: RunnableConfig, runtime: Runtime[Context]) -> Update:
+        """Start the run.
+
+        Raises:
+            NoQuestion: there is no user message.
+            NoCheckpointer: the agent may pause, and the graph runs without a checkpointer.
+        """
+        messages: list[BaseMessage] = list(state.get("messages", ()))
+        question = last_question(messages)
+        if question is None:
+            raise NoQuestion('there is no question: pass {"messages": [("user", "…")]}')
+        if self.may_ask and config.get("configurable", {}).get("__pregel_checkpointer") is None:
+            raise NoCheckpointer(
+                f"{self.may_ask}, and without a checkpointer the pause could never be resumed: build the graph with "
+                "checkpointer=InMemorySaver() or another saver, declare the effect of harmless tools "
+                '(effect="read"), or build with approve="none"'
+            )
+        history = whole(messages)
+        language = Context.of(runtime).language
+        update = fresh(str(question.id), language_of(question) if language == "auto" else language)
+        if history.mended:
+            update["messages"] = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *history.messages]
+        return update
+
+
+def fresh(question_id: str, language: Literal["en", "zh"]) -> Update:
+    """The state of a run that has not taken a step."""
+    run: Run = {
+        "version": VERSION,
+        "id": uuid4().hex,
+        "since": question_id,
+        "language": language,
+        "dialect": "",
+        "dialect_why": "",
+        "step": 0,
+        "repairs": 0,
+        "repairs_in_a_row": 0,
+        "failed": [],
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "context_tokens": 0,
+        "seconds": 0.0,
+        "observations": 0,
+        "calls": {},
+        "refused": [],
+        "granted": {},
+        "closing": {},
+    }
+    return {
+        "run": run,
+        "turn": {},
+        "results": None,
+        "status": "running",
+        "reason": "",
+        "answer": None,
+        "steps": [],
+        "tokens": {"input": 0, "output": 0, "total": 0},
+        "structured_response": None,
+    }
+
+
+def language_of(message: BaseMessage) -> Literal["en", "zh"]:
+    """Chinese if a fifth of the letters of the question are Han."""
+    letters = [mark for mark in message.text[:2000] if mark.isalpha()]
+    han = sum("CJK UNIFIED" in unicodedata.name(mark, "") for mark in letters)
+    return "zh" if letters and han * 5 >= len(letters) else "en"
+

@@ -1,0 +1,76 @@
+"""Guard: judge what the model decided; the verdict, the rule and the reason are written to the state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from nodes.approval import ask_first, call_fingerprint
+from nodes.context import Context
+from nodes.limits import Limits
+from nodes.rules import Case, first_broken, limits_in_force
+from nodes.state import Run, State, Turn, Update
+from tools.toolbox import Toolbox
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Ask the rule table, in the order finish, stop, correct, ask, run."""
+
+    toolbox: Toolbox
+    limits: Limits
+    approve: str
+
+    def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
+        """Decide where the turn goes."""
+        case = Case(state, limits_in_force(self.limits, state, Context.of(runtime)), self.toolbox)
+        turn = state["turn"]
+        if case.closing or "rule" in turn:
+            return {"turn": {**turn, **state["run"]["closing"], "verdict": "stop"}}
+        correct = first_broken(case, "after think", "correct")
+        if "answer" in turn and correct is None:
+            return {"turn": {**turn, "verdict": "finish", "rule": "answer", "why": "the model gave its answer"}}
+        if stop := first_broken(case, "after think", "stop"):
+            rule, why = stop
+            return {"turn": {**turn, "verdict": "stop", "rule": rule.name, "status": rule.status, "why": why}}
+        if correct:
+            rule, why = correct
+            return {"turn": {**turn, "verdict": "correct", "rule": rule.name, "why": why}}
+        return self.judge_calls(case)
+
+    def judge_calls(self, case: Case) -> Update:
+        """Sort the calls of the turn: refused, to be decided by a person, let through."""
+        turn, run = case.state["turn"], case.state["run"]
+        refusals = self.refusals(case)
+        passed = [call for call in case.calls if call["id"] not in refusals]
+        risky = [call["id"] for call in passed if ask_first(self.toolbox[call["name"]], self.approve)]
+        judged: Turn = {**turn, "refusals": refusals, "risky": risky, "decisions": {}}
+        if not passed:
+            judged |= {"verdict": "correct", "rule": "calls", "why": "no call of this turn can run"}
+        elif risky:
+            judged |= {"verdict": "ask", "rule": "approval", "why": f"{len(risky)} of the calls need a person's decision"}
+        else:
+            judged |= {"verdict": "run", "rule": "calls", "why": "no rule forbids these calls"}
+        return {"turn": judged, "run": _counted(run, passed, refusals, case.calls)}
+
+    def refusals(self, case: Case) -> dict[str, str]:
+        """Calls that will not run, with what the model is told."""
+        refusals = dict(case.state["turn"].get("unread", {}))
+        for place, call in enumerate(case.calls):
+            if call["id"] in refusals:
+                continue
+            if call_fingerprint(call["name"], call["args"]) in case.state["run"]["refused"]:
+                refusals[call["id"]] = "not executed: a person already rejected this call; do not ask for it again"
+            elif 0 < case.limits.parallel <= place:
+                refusals[call["id"]] = f"not executed: at most {case.limits.parallel} calls in one turn"
+        return refusals
+
+
+def _counted(run: Run, passed: list[Any], refusals: dict[str, str], calls: list[Any]) -> Run:
+    counts = dict(run["calls"])
+    for call in passed:
+        counts[call["name"]] = counts.get(call["name"], 0) + 1
+    again = [call_fingerprint(call["name"], call["args"]) for call in calls if call["id"] in refusals]
+    return {**run, "calls": counts, "refused": [*run["refused"], *(key for key in again if key in run["refused"])]}

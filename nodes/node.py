@@ -1,0 +1,120 @@
+"""A node that waits for the world: its steps are written once and driven sync or async."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.runtime import Runtime, get_runtime
+
+from nodes.state import Update
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One thing to wait for, in the form that each world needs."""
+
+    sync: Callable[[], Any]
+    asynchronous: Callable[[], Awaitable[Any]]
+    seconds: float | None
+    """Longest wait; None waits for ever. What comes later than that is thrown away."""
+
+
+Steps = Generator[Wait, Any, Update]
+
+
+class Node(Runnable[Any, Update]):
+    """A node whose steps `yield` what they wait for and get back what came, or have raised at them what went wrong."""
+
+    @abstractmethod
+    def steps(self, input: Any, runtime: Runtime[Any]) -> Steps:
+        """The node's work, free of the question whether it runs sync or async."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:
+        """Drive the steps, blocking."""
+        steps = self.steps(input, get_runtime())
+        reply: Any = None
+        error: Exception | None = None
+        while True:
+            try:
+                wait = steps.send(reply) if error is None else steps.throw(error)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+            reply, error = None, None
+            try:
+                reply = within(wait.seconds, wait.sync)
+            except Exception as raised:
+                error = raised
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:
+        """Drive the steps, awaiting."""
+        steps = self.steps(input, get_runtime())
+        reply: Any = None
+        error: Exception | None = None
+        while True:
+            try:
+                wait = steps.send(reply) if error is None else steps.throw(error)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+            reply, error = None, None
+            try:
+                reply = await asyncio.wait_for(_awaited(wait.asynchronous), wait.seconds)
+            except Exception as raised:
+                error = raised
+
+
+async def _awaited(make: Callable[[], Awaitable[T]]) -> T:
+    return await make()
+
+
+def within(seconds: float | None, work: Callable[[], T]) -> T:
+    """Run `work` and wait for it at most `seconds`.
+
+    The work runs in a daemon thread: one that hangs is left behind, and neither blocks the run nor the end of the
+    process.
+
+    Raises:
+        TimeoutError: it took longer.
+    """
+    if seconds is None:
+        return work()
+    return _start(work).result(timeout=seconds)
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run blocking `work` beside the event loop, in a daemon thread."""
+    return await asyncio.wrap_future(_start(work))
+
+
+def _start(work: Callable[[], T]) -> Future[T]:
+    future: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            result = context.run(work)
+        except BaseException as error:
+            _settle(future, error=error)
+        else:
+            _settle(future, result)
+
+    threading.Thread(target=run, daemon=True, name="reasonact").start()
+    return future
+
+
+def _settle(future: Future[Any], result: Any = None, error: BaseException | None = None) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
