@@ -91,9 +91,7 @@ def build(
     )
 
     graph.add_node("approve", Approve(toolbox))
-    graph.add_conditional_edges(
-        "approve", after_approve, {"next": "approve", "approved": "act", "refused": "observe"}
-    )
+    graph.add_conditional_edges("approve", after_approve, {"next": "approve", "approved": "act", "refused": "observe"})
 
     graph.add_node("act", Act(toolbox, limits, ledger or Policy(approve), rates or Rates()))
     graph.add_edge("act", "observe")
@@ -116,7 +114,7 @@ def after_guard(state: State) -> str | list[str | Send]:
     if turn["verdict"] not in ("run", "ask"):
         return turn["verdict"]
     held = {*turn["risky"], *turn["refusals"]}
-    free = [call["id"] for call in state["messages"][-1].tool_calls if call["id"] not in held]  # type: ignore[union-attr]
+    free = [str(call["id"]) for call in state["messages"][-1].tool_calls if call["id"] not in held]  # type: ignore[union-attr]
     run: list[str | Send] = [Send("act", order) for order in orders(state, free)]
     return [*run, "ask"] if turn["verdict"] == "ask" else run
 
@@ -130,7 +128,7 @@ def after_approve(state: State) -> str | list[str | Send]:
 
 def after_halt(state: State) -> str:
     """Go on if a person or a last try let the run go on."""
-    return "resumed" if state["status"] == "running" else "ended"
+    return state["turn"]["verdict"]
 
 
 def rule_table() -> list[dict[str, str]]:

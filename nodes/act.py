@@ -12,8 +12,9 @@ from langgraph.runtime import Runtime
 
 from nodes.ledger import Ledger, Order
 from nodes.limits import Limits
-from nodes.node import Node, Steps, Wait, in_thread
+from nodes.node import Node, Steps, Wait
 from nodes.rates import Rates
+from nodes.threads import in_thread
 from tools.observation import clean, failure
 from tools.tool import Tool
 from tools.toolbox import Toolbox
@@ -82,7 +83,8 @@ class Act(Node):
         try:
             cleaned = clean(value, self.limits.observation_chars)
         except Exception as error:
-            return observed(order, *failure(error, order["name"])[::-1], seconds)
+            code, text = failure(error, order["name"])
+            return observed(order, text, code, seconds)
         observation = observed(order, cleaned.text, "ok", seconds)
         if cleaned.cut and runtime.store is not None:
             runtime.store.put(("observations", order["run_id"]), order["id"], {"text": cleaned.full})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from nodes.trail import fingerprint, key
 from tools.arguments import InvalidArguments, coerce
@@ -158,19 +158,22 @@ def _unwrap(answer: Any, call: Mapping[str, Any]) -> Mapping[str, Any]:
             answer = _only(answer)
         elif not isinstance(answer, Mapping):
             break
-        elif "decisions" in answer:
-            answer = answer["decisions"]
-        elif "__agui_resume_map__" in answer:
-            answer = _only(list(answer["__agui_resume_map__"].values()))
-        elif answer.get("__agui_cancelled__"):
-            return {"type": "reject", "message": "cancelled"}
-        elif "payload" in answer:
-            answer = answer["payload"]
-        elif isinstance(answer.get("approved"), bool) and "type" not in answer:
-            return {**answer, "type": "approve" if answer["approved"] else "reject"}
-        else:
+        elif (inner := _inside(answer)) is None:
             return answer
+        else:
+            answer = inner
     raise UnclearAnswer(f"this is no decision on {call['name']}: answer with one of {', '.join(DECISIONS)}")
+
+
+def _inside(answer: Mapping[str, Any]) -> Any:
+    """What a client's envelope holds; None if it is no envelope."""
+    if answer.get("__agui_cancelled__"):
+        return {"type": "reject", "message": "cancelled"}
+    if "__agui_resume_map__" in answer:
+        return list(answer["__agui_resume_map__"].values())
+    if isinstance(answer.get("approved"), bool) and "type" not in answer:
+        return {**answer, "type": "approve" if answer["approved"] else "reject"}
+    return answer.get("decisions", answer.get("payload"))
 
 
 def _read_text(text: str) -> Any:

@@ -26,7 +26,9 @@ class Approve:
             return {"turn": {**turn, "dispatched": []}}
         tool = self.toolbox[call["name"]]
         thought = state["messages"][-1].text
-        answer = interrupt(request(call, tool, thought, turn.get("approval_error", "")), response_schema=RESPONSE_SCHEMA)
+        answer = interrupt(
+            request(call, tool, thought, turn.get("approval_error", "")), response_schema=RESPONSE_SCHEMA
+        )
         try:
             decision = decide(answer, call, tool)
         except UnclearAnswer as unclear:

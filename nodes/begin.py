@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import uuid4
 
 from langchain_core.messages import BaseMessage, RemoveMessage
-from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 
@@ -32,7 +32,7 @@ class Begin:
     may_ask: str | None
     """Why this agent may have to pause for a person; None if it never does."""
 
-    def __call__(self, state: State, config: RunnableConfig, runtime: Runtime[Context]) -> Update:
+    def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Start the run.
 
         Raises:
@@ -43,7 +43,7 @@ class Begin:
         question = last_question(messages)
         if question is None:
             raise NoQuestion('there is no question: pass {"messages": [("user", "…")]}')
-        if self.may_ask and config.get("configurable", {}).get("__pregel_checkpointer") is None:
+        if self.may_ask and get_config()["configurable"].get("__pregel_checkpointer") is None:
             raise NoCheckpointer(
                 f"{self.may_ask}, and without a checkpointer the pause could never be resumed: build the graph with "
                 "checkpointer=InMemorySaver() or another saver, declare the effect of harmless tools "
@@ -52,13 +52,15 @@ class Begin:
         history = whole(messages)
         language = Context.of(runtime).language
         update = fresh(str(question.id), language_of(question) if language == "auto" else language)
+        if state.get("status"):
+            update |= NO_RESULT
         if history.mended:
             update["messages"] = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *history.messages]
         return update
 
 
 def fresh(question_id: str, language: Literal["en", "zh"]) -> Update:
-    """The state of a run that has not taken a step."""
+    """Counters at zero."""
     run: Run = {
         "version": VERSION,
         "id": uuid4().hex,
@@ -80,17 +82,17 @@ def fresh(question_id: str, language: Literal["en", "zh"]) -> Update:
         "granted": {},
         "closing": {},
     }
-    return {
-        "run": run,
-        "turn": {},
-        "results": None,
-        "status": "running",
-        "reason": "",
-        "answer": None,
-        "steps": [],
-        "tokens": {"input": 0, "output": 0, "total": 0},
-        "structured_response": None,
-    }
+    return {"run": run, "turn": {}, "results": None}
+
+
+NO_RESULT: Update = {
+    "status": "running",
+    "reason": "",
+    "answer": None,
+    "steps": [],
+    "tokens": {"input": 0, "output": 0, "total": 0},
+    "structured_response": None,
+}
 
 
 def language_of(message: BaseMessage) -> Literal["en", "zh"]:
@@ -98,4 +100,3 @@ def language_of(message: BaseMessage) -> Literal["en", "zh"]:
     letters = [mark for mark in message.text[:2000] if mark.isalpha()]
     han = sum("CJK UNIFIED" in unicodedata.name(mark, "") for mark in letters)
     return "zh" if letters and han * 5 >= len(letters) else "en"
-

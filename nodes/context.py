@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -40,6 +40,5 @@ class Context:
             return given
         if given is None:
             return cls()
-        read = given.get if isinstance(given, dict) else lambda name, default: getattr(given, name, default)
-        names = ("model", "system_prompt", "dialect", "max_steps")
-        return cls(**{name: read(name, None) for name in names}, language=read("language", None) or "auto")
+        named = given if isinstance(given, dict) else vars(given)
+        return cls(**{field.name: named[field.name] for field in fields(cls) if named.get(field.name) is not None})

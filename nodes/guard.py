@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -11,7 +10,7 @@ from nodes.approval import ask_first, call_fingerprint
 from nodes.context import Context
 from nodes.limits import Limits
 from nodes.rules import Case, first_broken, limits_in_force
-from nodes.state import Run, State, Turn, Update
+from nodes.state import State, Turn, Update
 from tools.toolbox import Toolbox
 
 
@@ -50,10 +49,15 @@ class Guard:
         if not passed:
             judged |= {"verdict": "correct", "rule": "calls", "why": "no call of this turn can run"}
         elif risky:
-            judged |= {"verdict": "ask", "rule": "approval", "why": f"{len(risky)} of the calls need a person's decision"}
+            judged |= {
+                "verdict": "ask",
+                "rule": "approval",
+                "why": f"{len(risky)} of the calls need a person's decision",
+            }
         else:
             judged |= {"verdict": "run", "rule": "calls", "why": "no rule forbids these calls"}
-        return {"turn": judged, "run": _counted(run, passed, refusals, case.calls)}
+        again = [key for call in case.calls if (key := call_fingerprint(call["name"], call["args"])) in run["refused"]]
+        return {"turn": judged, "run": {**run, "refused": [*run["refused"], *again]}} if again else {"turn": judged}
 
     def refusals(self, case: Case) -> dict[str, str]:
         """Calls that will not run, with what the model is told."""
@@ -66,11 +70,3 @@ class Guard:
             elif 0 < case.limits.parallel <= place:
                 refusals[call["id"]] = f"not executed: at most {case.limits.parallel} calls in one turn"
         return refusals
-
-
-def _counted(run: Run, passed: list[Any], refusals: dict[str, str], calls: list[Any]) -> Run:
-    counts = dict(run["calls"])
-    for call in passed:
-        counts[call["name"]] = counts.get(call["name"], 0) + 1
-    again = [call_fingerprint(call["name"], call["args"]) for call in calls if call["id"] in refusals]
-    return {**run, "calls": counts, "refused": [*run["refused"], *(key for key in again if key in run["refused"])]}

@@ -36,7 +36,7 @@ class Halt:
             return self.end(state, open_ends)
         if self.limits.on_limit == "answer" and rule.name not in NO_MORE_CALLS:
             closing = {"rule": turn["rule"], "status": turn["status"], "why": turn["why"]}
-            return {"messages": open_ends, "run": {**run, "closing": closing}, "turn": {}}
+            return {"messages": open_ends, "run": {**run, "closing": closing}, "turn": {"verdict": "resumed"}}
         if self.limits.on_limit == "ask" and rule.grants:
             return self.ask(state, rule, open_ends)
         return self.end(state, open_ends)
@@ -52,7 +52,7 @@ class Halt:
         if best and isinstance(last, AIMessage):
             closing = last.model_copy(update={"content": said})
         ended = result(state, turn["status"], f"Stopped: {turn['why']}.", best)
-        return {**ended, "messages": [*open_ends, closing], "turn": {}, "results": None}
+        return {**ended, "messages": [*open_ends, closing], "turn": {"verdict": "ended"}, "results": None}
 
     def ask(self, state: State, rule: Rule, open_ends: list[BaseMessage]) -> Update:
         """Let a person extend the limit, give a hint, answer, or abort."""
@@ -70,10 +70,14 @@ class Halt:
             reason = f"A person answered after the run stopped: {turn['why']}."
             message = AIMessage(choice["message"], id=f"{run['id'][:12]}-end")
             ended = result(state, "finished", reason, choice["message"])
-            return {**ended, "messages": [*open_ends, message], "turn": {}, "results": None}
+            return {**ended, "messages": [*open_ends, message], "turn": {"verdict": "ended"}, "results": None}
         granted = {field: run["granted"].get(field, 0) + more for field, more in rule.grants.items()}
         hints = [HumanMessage(choice["message"])] if choice["type"] == "hint" else []
-        return {"messages": [*open_ends, *hints], "run": {**run, "granted": run["granted"] | granted}, "turn": {}}
+        return {
+            "messages": [*open_ends, *hints],
+            "run": {**run, "granted": run["granted"] | granted},
+            "turn": {"verdict": "resumed"},
+        }
 
 
 def question(why: str, rule: Rule, error: str) -> dict[str, Any]:

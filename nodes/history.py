@@ -28,43 +28,52 @@ def whole(messages: list[BaseMessage]) -> Whole:
     A client may leave a call open (a new message while a person is asked, a crash, a stop button), or invent an
     observation for a tool that never ran: only what `observe` wrote counts.
     """
-    ids: set[str] = set()
-    waiting: set[str] = set()
+    ids: set[Any] = set()
+    waiting: set[Any] = set()
     sound = True
     for message in messages:
-        ids.add(str(message.id))
-        if isinstance(message, ToolMessage):
-            sound = sound and message.tool_call_id in waiting and is_observation(message)
-            waiting.discard(message.tool_call_id)
-            continue
-        sound = sound and not waiting
-        if isinstance(message, AIMessage) and message.tool_calls:
-            waiting = {str(call["id"]) for call in message.tool_calls}
-            sound = sound and not waiting & ids
+        ids.add(message.id)
+        if message.type == "tool":
+            if message.tool_call_id not in waiting or not is_observation(message):  # type: ignore[attr-defined]
+                sound = False
+            waiting.discard(message.tool_call_id)  # type: ignore[attr-defined]
+        elif waiting:
+            sound, waiting = False, set()
+        if message.type != "tool" and (calls := getattr(message, "tool_calls", None)):
+            waiting = {call["id"] for call in calls}
             ids |= waiting
     if sound and not waiting:
         return Whole(messages, ids, mended=False)
     return Whole(_mend(messages), ids, mended=True)
 
 
-def is_observation(message: ToolMessage) -> bool:
-    """Whether the framework wrote it, or it came in as part of a history that another agent made."""
-    invented = isinstance(message.id, str) and message.id.startswith("do-not-render-")
-    return not invented and message.content not in ({"cancelled": True}, '{"cancelled": true}', '{"cancelled":true}')
+INVENTED = ('{"cancelled": true}', '{"cancelled":true}', "Successfully handled tool call.")
+"""What chat clients put in the place of an observation when the user goes on without answering."""
+
+
+def is_observation(message: BaseMessage) -> bool:
+    """Whether it can be what a tool returned: chat clients invent some for tools that never ran."""
+    return message.content not in INVENTED and not str(message.id).startswith("do-not-render-")
 
 
 def _mend(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    observed: dict[str, ToolMessage] = {}
-    for message in messages:
-        if isinstance(message, ToolMessage) and is_observation(message):
-            observed.setdefault(message.tool_call_id, message)
-    mended: list[BaseMessage] = []
-    for message in messages:
-        if isinstance(message, ToolMessage):
-            continue
-        mended.append(message)
+    turns: dict[int, dict[Any, BaseMessage | None]] = {}
+    asked: dict[Any, dict[Any, BaseMessage | None]] = {}
+    for place, message in enumerate(messages):
         if isinstance(message, AIMessage):
-            mended.extend(observed.pop(str(call["id"]), None) or not_executed(call) for call in message.tool_calls)
+            turns[place] = {call["id"]: None for call in message.tool_calls}
+            asked |= dict.fromkeys(turns[place], turns[place])
+        elif isinstance(message, ToolMessage) and is_observation(message):
+            turn = asked.get(message.tool_call_id, {})
+            if turn.get(message.tool_call_id, message) is None:
+                turn[message.tool_call_id] = message
+    mended: list[BaseMessage] = []
+    for place, message in enumerate(messages):
+        if not isinstance(message, ToolMessage):
+            mended.append(message)
+        if isinstance(message, AIMessage):
+            observed = turns[place]
+            mended.extend(observed[call["id"]] or not_executed(call) for call in message.tool_calls)
     return mended
 
 

@@ -1,23 +1,14 @@
-"""The model of an agent: found by name, called within its time, tried again after a passing fault, replaced by the next."""
+"""The model of an agent: found by name, and what its faults mean."""
 
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from tenacity import (
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_after_delay,
-    stop_any,
-    wait_exponential_jitter,
-)
-
-from nodes.limits import Limits
 
 
 class ModelError(ValueError):
@@ -68,15 +59,16 @@ def _named(name: str) -> BaseChatModel:
         provider, mark, rest = name.partition("/")
     if not mark or not rest:
         raise ModelError(f"{name!r} does not say whose model it is: write provider:name, for example openai:{name}")
+    settings: dict[str, Any] = {"max_retries": 0} if provider == "openai" else {}
     if provider == "openai" and not os.environ.get("OPENAI_API_KEY") and os.environ.get("OPENAI_BASE_URL"):
-        return init_chat_model(rest, model_provider=provider, max_retries=0, api_key="not-needed")  # type: ignore[no-any-return]
-    retries = {"max_retries": 0} if provider == "openai" else {}
+        settings["api_key"] = "not-needed"
     try:
-        return init_chat_model(rest, model_provider=provider, **retries)  # type: ignore[no-any-return]
+        found: BaseChatModel = init_chat_model(rest, model_provider=provider, **settings)
     except ImportError as error:
         raise ModelError(f"the package for {provider} models is not installed: {error}") from error
     except Exception as error:
         raise ModelError(f"cannot make the model {provider}:{rest}: {type(error).__name__}. {NO_MODEL}") from error
+    return found
 
 
 def _local(otherwise: str | None, path: str | None = None) -> BaseChatModel:
@@ -95,7 +87,9 @@ def passing(error: BaseException) -> bool:
     if isinstance(error, (TimeoutError, ConnectionError)):
         return True
     names = {kind.__name__ for kind in type(error).__mro__}
-    return bool(names & {"APIConnectionError", "APITimeoutError", "TransportError", "TimeoutException", "RateLimitError"})
+    return bool(
+        names & {"APIConnectionError", "APITimeoutError", "TransportError", "TimeoutException", "RateLimitError"}
+    )
 
 
 def status_of(error: BaseException) -> int | None:
@@ -108,24 +102,13 @@ def status_of(error: BaseException) -> int | None:
     return None
 
 
-def pause(attempt: RetryCallState) -> float:
-    """Seconds to wait before the next try: what the server asks for, at most 30, else doubling with jitter."""
-    error = attempt.outcome.exception() if attempt.outcome else None
+def pause(error: BaseException, tries: int) -> float:
+    """Seconds to wait before the next try: what the server asks for, at most 30, else doubling, with jitter."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     try:
         return min(max(float(headers.get("retry-after", "")), 0.0), 30.0)
     except ValueError:
-        return wait_exponential_jitter(initial=0.5, max=8.0, jitter=0.5)(attempt)
-
-
-def patient(limits: Limits, seconds_left: float) -> dict[str, Any]:
-    """Arguments of a tenacity `Retrying` that tries a passing fault again, within the time of the run."""
-    return {
-        "retry": retry_if_exception(passing),
-        "wait": pause,
-        "stop": stop_any(stop_after_attempt(max(1, limits.model_retries)), stop_after_delay(seconds_left)),
-        "reraise": True,
-    }
+        return min(0.5 * 2.0**tries, 8.0) + random.uniform(0.0, 0.5)
 
 
 def fault(error: BaseException) -> tuple[str, str]:
@@ -134,9 +117,17 @@ def fault(error: BaseException) -> tuple[str, str]:
     words = str(error).casefold()
     if "context_length" in words or "context length" in words or "exceed_context" in words:
         return "context_length", "the conversation is longer than the model can read"
-    known = {401: "the key was refused", 403: "access was refused", 404: "there is no such model", 429: "too many requests"}
+    known = {
+        401: "the key was refused",
+        403: "access was refused",
+        404: "there is no such model",
+        429: "too many requests",
+    }
     if status is not None:
-        return f"http_{status}", f"the model's server answered {status}: {known.get(status, 'it could not serve the request')}"
+        return (
+            f"http_{status}",
+            f"the model's server answered {status}: {known.get(status, 'it could not serve the request')}",
+        )
     if isinstance(error, TimeoutError):
         return "timeout", "the model did not answer in time"
     return "model_error", f"the model could not be called ({type(error).__name__})"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
+import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Generator
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,6 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
 from nodes.state import Update
+from nodes.threads import within
 
 T = TypeVar("T")
 
@@ -27,6 +26,11 @@ class Wait:
     asynchronous: Callable[[], Awaitable[Any]]
     seconds: float | None
     """Longest wait; None waits for ever. What comes later than that is thrown away."""
+
+    @classmethod
+    def pause(cls, seconds: float) -> Wait:
+        """Wait for nothing but the time to pass."""
+        return cls(lambda: time.sleep(seconds), lambda: asyncio.sleep(seconds), None)
 
 
 Steps = Generator[Wait, Any, Update]
@@ -74,47 +78,3 @@ class Node(Runnable[Any, Update]):
 
 async def _awaited(make: Callable[[], Awaitable[T]]) -> T:
     return await make()
-
-
-def within(seconds: float | None, work: Callable[[], T]) -> T:
-    """Run `work` and wait for it at most `seconds`.
-
-    The work runs in a daemon thread: one that hangs is left behind, and neither blocks the run nor the end of the
-    process.
-
-    Raises:
-        TimeoutError: it took longer.
-    """
-    if seconds is None:
-        return work()
-    return _start(work).result(timeout=seconds)
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking `work` beside the event loop, in a daemon thread."""
-    return await asyncio.wrap_future(_start(work))
-
-
-def _start(work: Callable[[], T]) -> Future[T]:
-    future: Future[T] = Future()
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        try:
-            result = context.run(work)
-        except BaseException as error:
-            _settle(future, error=error)
-        else:
-            _settle(future, result)
-
-    threading.Thread(target=run, daemon=True, name="reasonact").start()
-    return future
-
-
-def _settle(future: Future[Any], result: Any = None, error: BaseException | None = None) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    if error is not None:
-        future.set_exception(error)
-    else:
-        future.set_result(result)

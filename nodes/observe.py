@@ -45,7 +45,16 @@ class Observe:
         told: Turn = {"note": turn["note"]} if "note" in turn else {}
         if (returned := self.returned(last, results)) is not None:
             told["returned"] = returned
-        counted = {**run, "observations": run["observations"] + len(messages), "seconds": run["seconds"] + slowest}
+        calls = dict(run["calls"])
+        for call in last.tool_calls:
+            if call["id"] not in turn.get("refusals", ()):
+                calls[call["name"]] = calls.get(call["name"], 0) + 1
+        counted = {
+            **run,
+            "observations": run["observations"] + len(messages),
+            "seconds": run["seconds"] + slowest,
+            "calls": calls,
+        }
         return {"messages": messages, "run": counted, "turn": told, "results": None}
 
     def returned(self, last: AIMessage, results: dict[str, dict[str, Any]]) -> str | None:

@@ -25,7 +25,8 @@ class Rates:
         limiter, item = self._ready(), RateLimitItemPerMinute(per_minute)
         if limiter.hit(item, tool.name):
             return 0.0
-        return max(1.0, limiter.get_window_stats(item, tool.name).reset_time - time.time())
+        reset: float = limiter.get_window_stats(item, tool.name).reset_time
+        return max(1.0, reset - time.time())
 
     def _ready(self) -> Any:
         if self._limiter is None:

@@ -57,7 +57,9 @@ def limits_in_force(limits: Limits, state: State, context: Context) -> Limits:
     if context.max_steps is not None:
         limits = replace(limits, steps=context.max_steps)
     granted = state["run"]["granted"]
-    return replace(limits, **{name: getattr(limits, name) + more for name, more in granted.items()}) if granted else limits
+    return (
+        replace(limits, **{name: getattr(limits, name) + more for name, more in granted.items()}) if granted else limits
+    )
 
 
 def steps_left(case: Case) -> str | None:
@@ -229,7 +231,9 @@ def failing(case: Case) -> str | None:
     if len(last) == 2 and len(shared := set(last[0].tools) & set(last[1].tools)) >= 1:
         for name in sorted(shared):
             if all(_failed(trace, name) for trace in last):
-                return f"{name} failed twice in a row. Use another tool or other arguments, or say that it cannot be had."
+                return (
+                    f"{name} failed twice in a row. Use another tool or other arguments, or say that it cannot be had."
+                )
     return None
 
 

@@ -31,7 +31,7 @@ class ScriptedModel(BaseChatModel):
     _options: list[dict[str, Any]] = PrivateAttr(default_factory=list)
 
     def __init__(self, replies: Sequence[Any] = (), **settings: Any) -> None:
-        super().__init__(replies=replies, **settings)
+        super().__init__(**{"replies": replies, **settings})
         self.profile = {"tool_calling": self.tool_calling, "structured_output": False}
 
     @property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import _messages_delta_reducer
 from langgraph.managed import RemainingSteps
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 VERSION = 1
 """Shape of the state; a thread of an older version is migrated by `begin`."""
@@ -70,7 +71,7 @@ class Turn(TypedDict, total=False):
     """Parts of the reply that were not used; the model is told."""
     unread: dict[str, str]
     """Call id to sentence, for calls of the reply that could not be read."""
-    verdict: Literal["run", "ask", "correct", "finish", "stop"]
+    verdict: Literal["run", "ask", "correct", "finish", "stop", "resumed", "ended"]
     rule: str
     """Row of the rule table that decided."""
     status: Status
@@ -128,21 +129,28 @@ class Result(TypedDict):
 
 
 class History(DeltaChannel[list[AnyMessage]]):
-    """A message channel that stores what was added, with snapshots ever further apart: bytes stay linear in steps."""
+    """Messages, stored as what was added, with snapshots ever further apart: the bytes stay linear in the steps."""
 
     @property
-    def snapshot_frequency(self) -> int:  # type: ignore[override]
-        """Updates between two snapshots: as many as there are messages, and a hundred at least."""
-        return max(100, len(self.value) if isinstance(self.value, list) else 0)
+    def snapshot_frequency(self) -> int:
+        """Updates between two snapshots: each comes at four times the length of the one before."""
+        return max(128, len(self.value) * 3 // 4 if isinstance(self.value, list) else 0)
 
     @snapshot_frequency.setter
     def snapshot_frequency(self, given: int) -> None:
         pass
 
 
-def gather(results: list[dict[str, Any]] | None, new: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+def latest(_: Any, writes: Sequence[Any]) -> Any:
+    """Keep the last write. As a delta it is stored once, not again in every checkpoint that follows."""
+    return writes[-1]
+
+
+def gather(results: list[dict[str, Any]], writes: Sequence[list[dict[str, Any]] | None]) -> list[dict[str, Any]]:
     """Add the results of parallel calls; None forgets them, once they are in the history."""
-    return [] if new is None else [*(results or ()), *new]
+    for write in writes:
+        results = [] if write is None else [*results, *write]
+    return results
 
 
 class Task(TypedDict):
@@ -154,14 +162,14 @@ class Task(TypedDict):
 class State(Task):
     """Everything a run remembers; written by the nodes only."""
 
-    run: Run
-    turn: Turn
-    results: Annotated[list[dict[str, Any]], gather]
+    run: Annotated[Run, DeltaChannel(latest)]
+    turn: Annotated[Turn, DeltaChannel(latest)]
+    results: Annotated[list[dict[str, Any]], DeltaChannel(gather)]
     """Observations of the present step, waiting until every call of it has one."""
     status: Status
     reason: str
     answer: str | None
-    steps: list[Step]
+    steps: Annotated[list[Step], DeltaChannel(latest)]
     tokens: Tokens
     structured_response: Any
     remaining_steps: RemainingSteps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -13,19 +12,18 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
-from tenacity import AsyncRetrying, Retrying
 
 from nodes.context import Context
 from nodes.dialects.brief import Brief
 from nodes.dialects.choice import DIALECTS, choose, lower, refused
 from nodes.history import Whole, whole
 from nodes.limits import Limits
-from nodes.models import ModelFailed, Models, fault, patient
-from nodes.node import Node, Steps, Wait, within
+from nodes.models import ModelFailed, Models, fault, passing, pause
+from nodes.node import Node, Steps, Wait
 from nodes.rules import RULES, Case, first_broken, limits_in_force
 from nodes.state import Run, State, Update
-from nodes.told import told
 from nodes.tokens import spent
+from nodes.told import told
 from tools.toolbox import Toolbox
 
 Prompt = str | SystemMessage | Callable[[Any], Any] | Runnable[Any, Any] | None
@@ -46,7 +44,13 @@ class Think(Node):
     """Ask the rules, then the model; read the reply in the dialect it was asked in."""
 
     def __init__(
-        self, models: Models, toolbox: Toolbox, limits: Limits, prompt: Prompt, dialect: str, response_format: Any = None
+        self,
+        models: Models,
+        toolbox: Toolbox,
+        limits: Limits,
+        prompt: Prompt,
+        dialect: str,
+        response_format: Any = None,
     ) -> None:
         self.name = "think"
         self.models, self.toolbox, self.limits = models, toolbox, limits
@@ -87,7 +91,7 @@ class Think(Node):
                 request = self.request(name, case, context, history.messages)
                 began = time.monotonic()
                 try:
-                    reply = yield self.call(self.speaker(model, name, closing=case.closing), request, case)
+                    reply = yield from self.call(self.speaker(model, name, closing=case.closing), request, case)
                 except (GraphBubbleUp, AssertionError):
                     raise
                 except Exception as error:
@@ -150,21 +154,28 @@ class Think(Node):
             self.bound[key] = DIALECTS[dialect].bind(model, self.toolbox)
         return self.bound[key]
 
-    def call(self, speaker: Runnable[Any, Any], request: list[BaseMessage], case: Case) -> Wait:
-        """One call of the model, tried again while the fault is a passing one."""
+    def call(
+        self, speaker: Runnable[Any, Any], request: list[BaseMessage], case: Case
+    ) -> Generator[Wait, Any, AIMessage]:
+        """One call of the model, tried again while the fault is a passing one and time is left."""
         limits, spent_seconds = case.limits, case.state["run"]["seconds"]
+        began = time.monotonic()
         left = max(1.0, limits.seconds - spent_seconds) if limits.seconds else 3600.0
         one_try = min(limits.model_seconds or left, left)
-        again = patient(limits, left)
-
-        async def ainvoke() -> Any:
-            return await asyncio.wait_for(speaker.ainvoke(request), one_try)
-
-        return Wait(
-            sync=lambda: Retrying(**again)(lambda: within(one_try, lambda: speaker.invoke(request))),
-            asynchronous=lambda: AsyncRetrying(**again)(ainvoke),
-            seconds=None,
-        )
+        wait = Wait(lambda: speaker.invoke(request), lambda: speaker.ainvoke(request), one_try)
+        tries = 0
+        while True:
+            try:
+                return (yield wait)  # type: ignore[no-any-return]
+            except GraphBubbleUp:
+                raise
+            except Exception as error:
+                tries += 1
+                delay = pause(error, tries - 1)
+                too_late = time.monotonic() - began + delay > left
+                if not passing(error) or too_late or tries >= limits.model_retries:
+                    raise
+                yield Wait.pause(delay)
 
     def counted(self, speech: Speech, state: State, run: Run) -> dict[str, Any]:
         """The counters after this call."""

@@ -49,8 +49,9 @@ def _calls_as_text(reply: AIMessage) -> str:
 
 def _move(reply: AIMessage, move: Move, run: Run, used_ids: set[str], seconds: float) -> Update:
     turn: Turn = {}
-    ids = [_unused(call.id, used_ids, run, index) for index, call in enumerate((*move.calls, *move.call_errors))]
-    calls = [_stored(call, id) for call, id in zip((*move.calls, *move.call_errors), ids, strict=True)]
+    asked: list[Call | CallError] = [*move.calls, *move.call_errors]
+    ids = [_unused(call.id, used_ids, run, index) for index, call in enumerate(asked)]
+    calls = [_stored(call, id) for call, id in zip(asked, ids, strict=True)]
     if move.answer is not None:
         turn["answer"] = move.answer
     if move.call_errors:

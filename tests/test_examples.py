@@ -109,7 +109,7 @@ def test_the_examples_shown_in_the_prompt_are_these(language):
         ({"type": "array", "items": {"type": "integer"}}, [2]),
         ({"anyOf": [{"type": "null"}, {"type": "boolean"}]}, True),
         ({"type": "string", "format": "date"}, "2030-01-02"),
-        (True, "sample topic"),
+        (True, "Lake Sample"),
     ],
 )
 def test_sample_arguments_follow_the_schema(about, value):

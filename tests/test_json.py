@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
+from wild import BOX, CALLS, THOUGHTS, WILD, made, thread
 
 from nodes.dialects import json
 from nodes.dialects.brief import Brief
 from nodes.dialects.schema import turn
 from nodes.move import Call, FormatError, Move
-from tests.test_text import BOX, CALLS, THOUGHTS, WILD, made, thread
 from tools.tool import Tool
 from tools.toolbox import Toolbox
 
@@ -75,7 +75,10 @@ def test_a_reply_that_could_not_be_read_stands_before_the_sentence():
         ('{"thought": "t", "answer": "42"}', Move("t", answer="42")),
         ('{"thought": "t", "action": "Search", "args": {"query": "x",}}', Move("t", (Call("Search", {"query": "x"}),))),
         ('Thought: t\nAction: Search["x"]', Move("t", (Call("Search", {"query": "x"}),))),
-        ('{"thought": "t", "action": "note", "args": {"text": "a", "tags": null}}', Move("t", (Call("note", {"text": "a"}),))),
+        (
+            '{"thought": "t", "action": "note", "args": {"text": "a", "tags": null}}',
+            Move("t", (Call("note", {"text": "a"}),)),
+        ),
     ],
 )
 def test_what_a_model_writes_instead_is_read(reply, move):
@@ -99,10 +102,18 @@ def test_what_cannot_be_read_is_named(reply, reason, kind):
 
 def test_the_schema_accepts_turns_and_refuses_the_rest():
     check = jsonschema.Draft202012Validator(json.schema(SMALL))
-    good = [Move("t", (Call("Search", {"query": "x"}),)), Move("t", (Call("list", {"page": None}),)), Move("", answer="a")]
+    good = [
+        Move("t", (Call("Search", {"query": "x"}),)),
+        Move("t", (Call("list", {"page": None}),)),
+        Move("", answer="a"),
+    ]
     for move in good:
         assert check.is_valid(stdlib.loads(json.write(move)))
-    for bad in ({}, {"thought": "t", "action": "Other", "args": {}}, {"thought": "t", "action": "Search", "args": {"q": 1}}):
+    for bad in (
+        {},
+        {"thought": "t", "action": "Other", "args": {}},
+        {"thought": "t", "action": "Search", "args": {"q": 1}},
+    ):
         assert not check.is_valid(bad)
 
 

@@ -52,7 +52,9 @@ class Tool:
         if not self.name or self.name != self.name.strip():
             raise ToolError(f"a tool needs a name without spaces around it, got {self.name!r}")
         if self.effect is not None and self.effect not in get_args(Effect):
-            raise ToolError(f"tool {self.name}: effect must be one of {', '.join(get_args(Effect))} or None, got {self.effect!r}")
+            raise ToolError(
+                f"tool {self.name}: effect must be one of {', '.join(get_args(Effect))} or None, got {self.effect!r}"
+            )
 
     @property
     def writes(self) -> bool:

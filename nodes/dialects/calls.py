@@ -113,13 +113,13 @@ def _unknown(name: str, toolbox: Toolbox) -> FormatError:
 def _arguments(tool: Tool, args: Any) -> dict[str, Any]:
     value = decoded(args)
     try:
+        if value is None or isinstance(value, Mapping):
+            return coerce(tool, value or {})
         if isinstance(value, str) and not value.startswith(("{", "[")):
             return coerce(tool, plain(tool, value))
-        if isinstance(value, str):
-            raise InvalidArguments(f"the arguments of {tool.name} are not a JSON object")
-        return coerce(tool, {} if value is None else value)
     except InvalidArguments as error:
         raise FormatError("invalid_arguments", str(error)) from error
+    raise FormatError("invalid_arguments", f"The arguments of {tool.name} are not one valid JSON object.")
 
 
 def decoded(args: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import jsonschema
 
 from nodes.dialects.brief import Language
-from nodes.dialects.samples import arguments
+from nodes.dialects.samples import SUM, SUM_RESULT, arguments
 from nodes.move import Call, Move
 from tools.tool import Tool
 from tools.toolbox import Toolbox
@@ -27,60 +26,63 @@ class Example:
 
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {
-        "one": "What does {tool} say about {input}?",
-        "one_first": "I cannot know this myself, so I ask {tool}.",
-        "one_then": "The observation answers the question.",
-        "one_answer": "{tool} says: {result}.",
-        "two": "What does {tool} say about {input}, and what does {other} say about {other_input}?",
-        "two_first": "Two things are asked. I begin with {tool}.",
-        "two_then": "I have the first part. Now {other} for the second part.",
-        "two_last": "Both observations together answer the question.",
-        "two_answer": "{tool} says: {result}. {other} says: {other_result}.",
+        "sum": "How much is {input}?",
+        "topic": "What is known about {input}?",
+        "any": "What does {tool} say about {input}?",
+        "bare": "What does {tool} say?",
+        "first": "I need {tool} for {input}.",
+        "enough": "The answer is {one}.",
+        "begin": "I need {tool} for {input} and {other} for {other_input}. First {tool}.",
+        "go_on": "{tool} says {one}. Now I need {other} for {other_input}.",
+        "both": "The answer is {one}, and {two}.",
+        "and": "{one}, and {two}",
+        "space": " ",
         "unclear": "How long is it?",
-        "unclear_why": "It is not said what is meant, and no tool can find that out. I ask.",
-        "unclear_answer": "Which thing do you mean?",
+        "unclear_why": "Unclear: many things could be meant.",
+        "unclear_answer": "Which one do you mean?",
         "hello": "Good morning!",
         "hello_why": "This needs no tool.",
         "hello_answer": "Good morning! How can I help?",
-        "nothing": "no input",
-        "first": "sample result one",
-        "second": "sample result two",
+        "one": "sample result one",
+        "two": "sample result two",
     },
     "zh": {
-        "one": "{tool} 对“{input}”给出什么？",
-        "one_first": "我自己无法知道，所以询问 {tool}。",
-        "one_then": "观察已经回答了问题。",
-        "one_answer": "{tool} 给出：{result}。",
-        "two": "{tool} 对“{input}”给出什么？{other} 对“{other_input}”又给出什么？",
-        "two_first": "问了两件事，先用 {tool}。",
-        "two_then": "第一部分已有结果，再用 {other} 查第二部分。",
-        "two_last": "两条观察合起来回答了问题。",
-        "two_answer": "{tool} 给出：{result}。{other} 给出：{other_result}。",
+        "sum": "{input} 等于多少？",
+        "topic": "关于“{input}”，有什么资料？",
+        "any": "{tool} 对“{input}”给出什么？",
+        "bare": "{tool} 给出什么？",
+        "first": "需要用 {tool} 查 {input}。",
+        "enough": "答案是{one}。",
+        "begin": "需要用 {tool} 查 {input}，用 {other} 查 {other_input}。先用 {tool}。",
+        "go_on": "{tool} 给出{one}。接下来需要用 {other} 查 {other_input}。",
+        "both": "答案是{one}；{two}。",
+        "and": "{one}；{two}",
+        "space": "",
         "unclear": "它有多长？",
-        "unclear_why": "没有说明指的是什么，工具也查不出来，所以反问。",
+        "unclear_why": "需要知道“它”指什么，所以反问。",
         "unclear_answer": "您指的是哪一个？",
         "hello": "早上好！",
         "hello_why": "这不需要工具。",
         "hello_answer": "早上好！需要什么帮助？",
-        "nothing": "无输入",
-        "first": "示例结果一",
-        "second": "示例结果二",
+        "one": "示例结果一",
+        "two": "示例结果二",
     },
 }
+_TOPICS = {"query", "topic", "title", "keyword", "keywords", "entity", "term", "q", "question", "search"}
 
 
 @lru_cache(maxsize=64)
 def examples(toolbox: Toolbox, language: Language = "en") -> tuple[Example, ...]:
-    """Two to three examples in one style: one asks back, and tools are used, two in a chain where there are two."""
+    """Two to four examples in one style: one asks back, the others use tools, two in a chain where there are two."""
     words = _WORDS[language]
     shown = _showable(toolbox, language)
     unclear = _answered(words["unclear"], words["unclear_why"], words["unclear_answer"])
     if not shown:
         return _answered(words["hello"], words["hello_why"], words["hello_answer"]), unclear
-    # The last example is copied the most, so the fullest use of tools stands there.
+    # Small models copy the last example the most: what most questions need stands there, asking back comes first.
     if len(shown) == 1:
         return unclear, _single(shown[0], words)
-    return _single(shown[1], words), unclear, _chain(shown[0], shown[1], words)
+    return unclear, _chain(shown[0], shown[1], words), _single(shown[1], words), _single(shown[0], words)
 
 
 def _answered(question: str, why: str, answer: str) -> Example:
@@ -88,37 +90,46 @@ def _answered(question: str, why: str, answer: str) -> Example:
 
 
 def _single(call: Call, words: dict[str, str]) -> Example:
-    say = _speaker(words, tool=call.name, input=_input(call, words), result=words["first"])
-    return Example(
-        say("one"),
-        (
-            (Move(say("one_first"), (call,)), words["first"]),
-            (Move(say("one_then"), answer=say("one_answer")), ""),
-        ),
+    result = _result(call, words["one"])
+    facts = {"tool": call.name, "input": _input(call), "one": result}
+    turns = (
+        (Move(_say(words, "first", facts), (call,)), result),
+        (Move(_say(words, "enough", facts), answer=result), ""),
     )
+    return Example(_question(call, words), turns)
 
 
 def _chain(call: Call, other: Call, words: dict[str, str]) -> Example:
-    results = {"result": words["first"], "other_result": words["second"]}
-    inputs = {"input": _input(call, words), "other_input": _input(other, words)}
-    say = _speaker(words, tool=call.name, other=other.name, **inputs, **results)
-    return Example(
-        say("two"),
-        (
-            (Move(say("two_first"), (call,)), words["first"]),
-            (Move(say("two_then"), (other,)), words["second"]),
-            (Move(say("two_last"), answer=say("two_answer")), ""),
-        ),
+    one, two = _result(call, words["one"]), _result(other, words["two"])
+    facts = {"tool": call.name, "input": _input(call), "one": one}
+    facts |= {"other": other.name, "other_input": _input(other), "two": two}
+    turns = (
+        (Move(_say(words, "begin", facts), (call,)), one),
+        (Move(_say(words, "go_on", facts), (other,)), two),
+        (Move(_say(words, "both", facts), answer=_say(words, "and", facts)), ""),
     )
+    return Example(words["space"].join([_question(call, words), _question(other, words)]), turns)
 
 
-def _speaker(words: dict[str, str], **facts: str) -> Callable[[str], str]:
-    return lambda key: words[key].format(**facts)
+def _question(call: Call, words: dict[str, str]) -> str:
+    """What a person would ask so that this call is the way to the answer."""
+    kind = "any" if call.args else "bare"
+    if len(call.args) == 1:
+        kind = "sum" if _input(call) == SUM else "topic" if _TOPICS & set(call.args) else kind
+    return _say(words, kind, {"tool": call.name, "input": _input(call)})
 
 
-def _input(call: Call, words: dict[str, str]) -> str:
-    values = [value if isinstance(value, str) else json.dumps(value) for value in call.args.values()]
-    return ", ".join(values) or words["nothing"]
+def _say(words: dict[str, str], key: str, facts: dict[str, str]) -> str:
+    return words[key].format(**facts)
+
+
+def _input(call: Call) -> str:
+    values = (value if isinstance(value, str) else json.dumps(value, default=str) for value in call.args.values())
+    return ", ".join(values)
+
+
+def _result(call: Call, otherwise: str) -> str:
+    return SUM_RESULT if SUM in call.args.values() else otherwise
 
 
 def _showable(toolbox: Toolbox, language: Language) -> list[Call]:

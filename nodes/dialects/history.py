@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from nodes.dialects.reply import words
 from nodes.move import Call
+from nodes.wrapping import unwrap
 
 Blocks = list[dict[str, Any]]
 
@@ -20,6 +21,8 @@ class Step:
 
     thought: str
     call: Call
+    number: int
+    """Of its observation, which is the number of the step too."""
     observation: str = ""
 
 
@@ -32,6 +35,11 @@ class Exchange:
     steps: list[Step] = field(default_factory=list)
     thought: str = ""
     answer: str | None = None
+
+    @property
+    def next(self) -> int:
+        """The number of the step to come."""
+        return self.steps[-1].number + 1 if self.steps else 1
 
     @property
     def begun(self) -> bool:
@@ -48,7 +56,8 @@ def exchanges(messages: Iterable[BaseMessage]) -> list[Exchange]:
             _ask(thread, message)
         elif isinstance(message, ToolMessage):
             if step := waiting.pop(message.tool_call_id, None):
-                step.observation = words(message.content)
+                step.number = _number(message) or step.number
+                step.observation = unwrap(words(message.content))
         elif isinstance(message, AIMessage):
             waiting |= _decide(thread[-1], message)
     return thread
@@ -69,11 +78,17 @@ def _decide(asked: Exchange, message: AIMessage) -> dict[str, Step]:
         return {}
     thoughts = [words(message.content).strip(), *[""] * len(message.tool_calls)]
     steps = [
-        Step(thought, Call(call["name"], call["args"], call["id"] or ""))
-        for thought, call in zip(thoughts, message.tool_calls, strict=False)
+        Step(thought, Call(call["name"], call["args"], call["id"] or ""), number)
+        for number, (thought, call) in enumerate(zip(thoughts, message.tool_calls, strict=False), asked.next)
     ]
     asked.steps += steps
     return {step.call.id: step for step in steps}
+
+
+def _number(message: ToolMessage) -> int | None:
+    """Of a window of the history only the observations themselves know which ones they are."""
+    artifact = message.artifact
+    return artifact.get("number") if isinstance(artifact, dict) else None
 
 
 def pictures(message: BaseMessage) -> Blocks:

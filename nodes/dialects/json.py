@@ -26,6 +26,8 @@ from tools.toolbox import Toolbox
 
 _PLAIN = Brief()
 _NO_TOOLS = Toolbox()
+# An encoder made once: json.dumps makes a new one for every call that asks for anything special.
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def render(messages: Sequence[BaseMessage], toolbox: Toolbox, brief: Brief = _PLAIN) -> list[BaseMessage]:
@@ -83,7 +85,7 @@ def write(move: Move) -> str:
 
 
 def _object(thought: str, action: str, args: dict[str, Any]) -> str:
-    return json.dumps({"thought": thought, "action": action, "args": args}, ensure_ascii=False, default=str)
+    return _encode({"thought": thought, "action": action, "args": args})
 
 
 @lru_cache(maxsize=64)
@@ -97,9 +99,9 @@ def _chat(asked: Exchange, language: Language) -> Iterator[BaseMessage]:
     if asked.question or asked.pictures:
         content: Any = [{"type": "text", "text": asked.question}, *asked.pictures]
         yield HumanMessage(content if asked.pictures else asked.question)
-    for number, step in enumerate(asked.steps, 1):
+    for step in asked.steps:
         yield AIMessage(write(Move(step.thought, (step.call,))))
-        yield HumanMessage(labels.line(labels.observation, number, history.quoted(step.observation)))
+        yield HumanMessage(labels.line(labels.observation, step.number, history.quoted(step.observation)))
     if asked.answer is not None:
         yield AIMessage(write(Move(asked.thought, answer=asked.answer)))
 

@@ -21,11 +21,11 @@ def manual(toolbox: Toolbox, language: Language, form: str) -> str:
 
 def _entry(tool: Tool, language: Language, form: str) -> str:
     described = " ".join(tool.description.split())
-    head = f"{called(tool)}: {described}" if form == "text" else f"{tool.name}: {described}"
-    if form == "text" and sole(tool) and not _detail(tool, *tool.parameters, language):
+    head = f"{called(tool) if form == 'text' else tool.name}: {described}"
+    details = {name: _detail(tool, name, language) for name in tool.parameters}
+    if form == "text" and not any(details.values()):
         return head
-    lines = [f"  {name}: {_detail(tool, name, language)}".rstrip(": ") for name in tool.parameters]
-    return "\n".join([head, *lines])
+    return "\n".join([head, *(f"  {name}: {detail}".rstrip(": ") for name, detail in details.items())])
 
 
 def called(tool: Tool) -> str:

@@ -41,8 +41,8 @@ def reasoning(reply: AIMessage) -> str:
         if found := _reasoned(reply.additional_kwargs.get(key)):
             return found
     blocks = [] if isinstance(reply.content, str) else reply.content
-    found = [_reasoned(block) for block in blocks if isinstance(block, dict) and block.get("type") in _REASONING]
-    return "\n".join(filter(None, found))
+    own = [block for block in blocks if isinstance(block, dict) and block.get("type") in _REASONING]
+    return "\n".join(filter(None, map(_reasoned, own)))
 
 
 def _reasoned(field: Any) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 from nodes.dialects.brief import Language
 from tools.tool import Tool
 
+SUM, SUM_RESULT = "12 * 3", "36"
+
 _WORDS: list[tuple[tuple[str, ...], str, str]] = [
-    (("expression", "formula", "equation", "calculation"), "12 * 3", "12 * 3"),
+    (("expression", "formula", "equation", "calculation"), SUM, SUM),
     (("url", "uri", "link"), "https://example.org/page", "https://example.org/page"),
     (("path", "file", "filename", "folder", "directory"), "notes.txt", "notes.txt"),
     (("email", "mail", "recipient"), "robin@example.org", "robin@example.org"),
@@ -20,7 +22,7 @@ _WORDS: list[tuple[tuple[str, ...], str, str]] = [
     (("id", "order", "number", "code", "sku", "key"), "EX-01", "EX-01"),
     (("name", "person", "user", "who"), "Robin Sample", "示例用户"),
 ]
-_TEXT = {"en": "sample topic", "zh": "示例主题"}
+_TEXT = {"en": "Lake Sample", "zh": "示例湖"}
 _FORMATS = {"date": "2030-01-02", "date-time": "2030-01-02T12:00:00Z", "email": "robin@example.org"}
 _DEEP = 5
 
@@ -61,9 +63,10 @@ def _of_type(name: str, about: Mapping[str, Any], language: Language, depth: int
 
 
 def _number(about: Mapping[str, Any]) -> int | float:
-    low = about.get("minimum", about.get("exclusiveMinimum", 1) + 1 if "exclusiveMinimum" in about else 2)
-    high = about.get("maximum", about.get("exclusiveMaximum", low + 2) - 1 if "exclusiveMaximum" in about else low)
-    return low if low >= 2 or high < 2 else 2  # type: ignore[no-any-return]
+    """Two, or the number closest to it that the bounds allow."""
+    low = max(about.get("minimum", 2), about.get("exclusiveMinimum", 1) + 1, 2)
+    high = min(about.get("maximum", low), about.get("exclusiveMaximum", low + 1) - 1)
+    return min(low, high)  # type: ignore[no-any-return]
 
 
 def _text(name: str, about: Mapping[str, Any], language: Language) -> str:

@@ -35,6 +35,8 @@ _LABEL = re.compile(
     r"|思考|思路|想法|行动|动作|操作|观察|问题|答案|回答|最终|结论|输入|参数)",
     re.I,
 )
+# An encoder made once: json.dumps makes a new one for every call that asks for anything special.
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _NOT_PLAIN = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"})
 
 
@@ -94,7 +96,8 @@ def _call(call: Call, toolbox: Toolbox) -> str:
 
 def _literal(value: Any) -> str:
     """JSON on one line, whatever the text holds."""
-    return json.dumps(value, ensure_ascii=False, default=str).translate(_NOT_PLAIN)
+    encoded = _encode(value)
+    return encoded if encoded.isascii() else encoded.translate(_NOT_PLAIN)
 
 
 def _guarded(thought: str) -> str:
@@ -120,9 +123,9 @@ def _past(asked: Exchange, toolbox: Toolbox, language: Language) -> str:
 
 def _steps(asked: Exchange, toolbox: Toolbox, language: Language) -> Iterator[str]:
     labels = LABELS[language]
-    for number, step in enumerate(asked.steps, 1):
-        yield write(Move(step.thought, (step.call,)), number, language, toolbox)
-        yield labels.line(labels.observation, number, history.quoted(step.observation))
+    for step in asked.steps:
+        yield write(Move(step.thought, (step.call,)), step.number, language, toolbox)
+        yield labels.line(labels.observation, step.number, history.quoted(step.observation))
 
 
 def _open(asked: Exchange, toolbox: Toolbox, brief: Brief) -> Iterator[str]:
@@ -130,7 +133,7 @@ def _open(asked: Exchange, toolbox: Toolbox, brief: Brief) -> Iterator[str]:
     labels = LABELS[brief.language]
     yield labels.line(labels.question, None, history.quoted(asked.question))
     yield from _steps(asked, toolbox, brief.language)
-    number = len(asked.steps) + 1
+    number = asked.next
     if asked.answer is not None:
         yield write(Move(asked.thought, answer=asked.answer), number, brief.language, toolbox)
         number += 1

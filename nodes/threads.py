@@ -1,0 +1,79 @@
+"""Daemon threads for blocking work: idle ones are used again, one that hangs is left behind."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class _Worker:
+    """One thread that waits for its next piece of work."""
+
+    def __init__(self, idle: deque[_Worker]) -> None:
+        self.idle = idle
+        self.wake = threading.Lock()
+        self.wake.acquire()
+        self.work: Callable[[], None] = lambda: None
+        threading.Thread(target=self.run, daemon=True, name="reasonact").start()
+
+    def give(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.wake.release()
+
+    def run(self) -> None:
+        while True:
+            self.wake.acquire()
+            self.work()
+            self.work = lambda: None
+            self.idle.append(self)
+
+
+_IDLE: deque[_Worker] = deque()
+
+
+def start(work: Callable[[], T]) -> Future[T]:
+    """Run `work` in a daemon thread, in a copy of the caller's context.
+
+    Unlike an executor's threads, these neither queue behind work that hangs nor keep the process from ending.
+    """
+    future: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = context.run(work)
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    try:
+        worker = _IDLE.pop()
+    except IndexError:
+        worker = _Worker(_IDLE)
+    worker.give(run)
+    return future
+
+
+def within(seconds: float | None, work: Callable[[], T]) -> T:
+    """Run `work` and wait for it at most `seconds`; None runs it here and waits for ever.
+
+    Raises:
+        TimeoutError: it took longer; the work goes on in its thread, and what comes of it is thrown away.
+    """
+    return work() if seconds is None else start(work).result(timeout=seconds)
+
+
+async def in_thread(work: Callable[[], Any]) -> Any:
+    """Run blocking `work` beside the event loop."""
+    import asyncio
+
+    return await asyncio.wrap_future(start(work))

@@ -1,0 +1,204 @@
+"""The command `reasonact`: options and help; what they do is imported when a command runs, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+from typer.core import TyperGroup
+
+from reasonact import __version__
+from reasonact.endings import EPILOG, ExitCode, Refused
+from reasonact.settings import Settings
+
+
+class Commands(TyperGroup):
+    """Says what cannot be done in one sentence, without a traceback."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except Refused as refused:
+            typer.echo(f"reasonact: {refused}", err=True)
+            raise typer.Exit(ExitCode.REFUSED) from refused
+        except KeyboardInterrupt:
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+
+
+Approve = Literal["risky", "all", "none"]
+
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings=_SETTINGS,
+    epilog=EPILOG,
+)
+threads_app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, context_settings=_SETTINGS)
+app.add_typer(threads_app, name="threads")
+
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print the answer and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the typed result as one JSON object and nothing else.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"reasonact {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def reasonact(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Ask an agent that thinks, uses tools, and lets you decide what it may do."""
+
+
+@app.command(epilog=EPILOG)
+def ask(
+    question: Annotated[str, typer.Argument(help="The question; - reads it from stdin.", metavar="QUESTION")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="provider:name, or local; given again, one that takes over when the first fails.  [default: "
+            "REASONACT_MODEL, else OpenAI's if OPENAI_API_KEY is set, else local]",
+        ),
+    ] = None,
+    dialect: Annotated[
+        Literal["auto", "text", "json", "native"],
+        typer.Option(help="How the model is spoken to; auto goes by what it can do."),
+    ] = "auto",
+    thread: Annotated[str | None, typer.Option(metavar="ID", help="Continue this thread, or begin it.")] = None,
+    approve: Annotated[
+        Approve, typer.Option(help="Which calls wait for your approval: those that may change something, all, none.")
+    ] = "risky",
+    max_steps: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Calls of the model; 0 is no limit.  [default: 10]")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Tokens read and written; 0 is no limit.  [default: 50000]")
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Working time without waiting for you; 0 is no limit.  [default: 120]"
+        ),
+    ] = None,
+    on_limit: Annotated[
+        Literal["stop", "answer", "ask"],
+        typer.Option(help="At a limit: stop, give the best answer so far, or ask you."),
+    ] = "stop",
+    language: Annotated[
+        Literal["auto", "en", "zh"],
+        typer.Option(help="Language of the agent's instructions; auto goes by the question."),
+    ] = "auto",
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Ask a question: watch the agent think and act, then read its answer.
+
+    Calls that may change something wait for your approval: y, n, edit or reply. Ctrl-C stops after the present step and
+    loses nothing.
+    """
+    from reasonact.session import Session
+
+    settings = Settings(tuple(model or ()), dialect, approve, on_limit, language, max_steps, max_tokens, timeout)
+    asked = sys.stdin.read() if question == "-" else question
+    raise typer.Exit(Session(quiet, json).ask(asked, settings, thread))
+
+
+@app.command(epilog=EPILOG)
+def resume(
+    thread: Annotated[
+        str | None,
+        typer.Argument(metavar="[THREAD]", help="The thread; without, the newest that waits or is unfinished."),
+    ] = None,
+    answer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Answer the open question: approve, 'reject REASON', 'edit JSON', 'respond TEXT'; at a limit extend, "
+            "'hint TEXT', 'answer TEXT', abort.",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Go on with a run that waits for you, was interrupted or crashed."""
+    from reasonact.session import Session
+
+    raise typer.Exit(Session(quiet, json).resume(thread, answer))
+
+
+@threads_app.callback()
+def threads(context: typer.Context) -> None:
+    """List the threads: those that wait for you first. See also: show, delete."""
+    if context.invoked_subcommand is None:
+        from reasonact.shelf import list_threads
+
+        list_threads()
+
+
+@threads_app.command("show")
+def show_thread(thread: Annotated[str, typer.Argument(metavar="THREAD", help="The thread.")]) -> None:
+    """Print everything that was said and done on a thread."""
+    from reasonact.shelf import show
+
+    show(thread)
+
+
+@threads_app.command("delete")
+def delete_thread(
+    thread: Annotated[str, typer.Argument(metavar="THREAD", help="The thread.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+) -> None:
+    """Forget a thread and everything on it."""
+    from reasonact.shelf import delete
+
+    delete(thread, yes)
+
+
+@app.command()
+def tools(
+    approve: Annotated[Approve, typer.Option(help="As for ask.")] = "risky",
+) -> None:
+    """List the tools: arguments, effect, whether you are asked first, and limits."""
+    from reasonact.tables import print_tools
+
+    print_tools(approve)
+
+
+@app.command()
+def graph() -> None:
+    """Print the graph as Mermaid text."""
+    from reasonact.tables import print_graph
+
+    print_graph()
+
+
+@app.command()
+def rules() -> None:
+    """List the rules that correct or end a run."""
+    from reasonact.tables import print_rules
+
+    print_rules()
+
+
+def main() -> None:
+    """Run the command; a mark that the terminal cannot show is written as an escape, not a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""What `ask` and `resume` do: find the thread, set the agent up, run it, say how it ended."""
+
+from __future__ import annotations
+
+import json as _json
+import secrets
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+from langgraph.types import Command, StateSnapshot
+from rich.console import Console
+
+from graphs.react import build
+from nodes.approval import UnclearAnswer
+from nodes.limits import LimitsError
+from nodes.models import ModelError, find_model
+from reasonact.ask_person import Left, Person, read_words
+from reasonact.editing import NotEdited
+from reasonact.endings import Broken, ExitCode, Refused, code_of
+from reasonact.home import only_worker, saver, thread_id
+from reasonact.keyboard import interactive
+from reasonact.lines import cost, harmless
+from reasonact.progress import Progress
+from reasonact.runner import Runner
+from reasonact.settings import Settings, limits_of, read_label
+from reasonact.threads import open_thread, state_of, status_of
+from reasonact.view import view_of
+from tools.defaults import demo_tools
+from tools.toolbox import Toolbox
+
+
+@dataclass
+class Session:
+    """One command that runs the agent."""
+
+    quiet: bool
+    json: bool
+
+    def __post_init__(self) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self.toolbox = Toolbox(demo_tools())
+        self.person = Person(self.console, self.toolbox)
+
+    def ask(self, question: str, settings: Settings, thread: str | None) -> ExitCode:
+        """Begin a run with a question.
+
+        Raises:
+            Refused: there is no question or no model, or the thread is in the middle of another run.
+        """
+        if not question.strip():
+            raise Refused('there is no question: reasonact ask "…"')
+        thread = thread_id(thread) if thread is not None else secrets.token_hex(4)
+        with ExitStack() as stack:
+            stack.enter_context(only_worker(thread))
+            graph = self.agent(settings, stack.enter_context(saver()))
+            first = question.strip()
+            if state := state_of(graph, thread):
+                if state.tasks or state.interrupts:
+                    raise Refused(f"thread {thread} is {status_of(state)}: go on with reasonact resume {thread}")
+                first = read_label(state.metadata)[0] or first
+            runner = self.runner(graph, thread, settings, first)
+            return self.finish(runner, {"messages": [("user", question)]})
+
+    def resume(self, thread: str | None, answer: str | None) -> ExitCode:
+        """Go on with a run.
+
+        Raises:
+            Refused: there is nothing to go on with, or the answer does not fit the open question.
+        """
+        with ExitStack() as stack:
+            store = stack.enter_context(saver())
+            thread = (
+                thread_id(thread)
+                if thread is not None
+                else open_thread(store, build(tools=self.toolbox.values(), checkpointer=store))
+            )
+            if thread is None:
+                raise Refused("no thread waits for you or is unfinished")
+            stack.enter_context(only_worker(thread))
+            state = self.unfinished(build(tools=self.toolbox.values(), checkpointer=store), thread)
+            first, settings = read_label(state.metadata)
+            task = self.first_task(state, answer)
+            runner = self.runner(self.agent(settings, store), thread, settings, first)
+            runner.progress.recall(state.values)
+            if task is None and state.interrupts:
+                task = runner.asked(state.interrupts[0])
+                if task is None:
+                    return self.say_end(runner)
+            return self.finish(runner, task)
+
+    def unfinished(self, graph: Any, thread: str) -> StateSnapshot:
+        """The state of a thread that can go on.
+
+        Raises:
+            Refused: there is no such thread, or it is finished.
+        """
+        state = state_of(graph, thread)
+        if state is None:
+            raise Refused(f"there is no thread {thread}: see reasonact threads")
+        if not state.tasks and not state.interrupts:
+            raise Refused(
+                f"thread {thread} is finished ({status_of(state)}), nothing was run: "
+                f'ask on with reasonact ask --thread {thread} "…"'
+            )
+        return state
+
+    def first_task(self, state: StateSnapshot, answer: str | None) -> Command[Any] | None:
+        """The answer given on the command line.
+
+        Raises:
+            Refused: there is no question, or the answer does not fit it.
+        """
+        if answer is None:
+            return None
+        if not state.interrupts:
+            raise Refused("there is no open question to answer: resume without --answer")
+        question = state.interrupts[0]
+        try:
+            return Command(resume={question.id: read_words(answer, question.value, self.toolbox)})
+        except (UnclearAnswer, NotEdited) as unclear:
+            raise Refused(f"the answer was not used: {unclear}") from unclear
+
+    def agent(self, settings: Settings, store: Any) -> Any:
+        """The graph for these settings; a model is found before anything is stored.
+
+        Raises:
+            Refused: there is no such model, or a limit that cannot be obeyed.
+        """
+        try:
+            return build(
+                [find_model(name) for name in settings.model or (None,)],
+                self.toolbox.values(),
+                dialect=settings.dialect,  # type: ignore[arg-type]
+                limits=limits_of(settings),
+                approve=settings.approve,  # type: ignore[arg-type]
+                checkpointer=store,
+            )
+        except (ModelError, LimitsError) as error:
+            raise Refused(str(error)) from error
+
+    def runner(self, graph: Any, thread: str, settings: Settings, first_question: str) -> Runner:
+        """The driver with the view that fits the terminal."""
+        progress = Progress()
+        view = view_of(progress, self.console, self.quiet or self.json)
+        return Runner(graph, thread, settings, first_question, progress, view, self.answer, self.say)
+
+    def answer(self, question: Mapping[str, Any]) -> Any:
+        """Ask whoever is there; None if nobody is, or they want to answer later."""
+        if not interactive():
+            return None
+        try:
+            return self.person.answer(question)
+        except Left:
+            return None
+
+    def finish(self, runner: Runner, task: Any) -> ExitCode:
+        """Run and say how it ended."""
+        try:
+            runner.go(task)
+        except Broken as broken:
+            self.say(f"reasonact: {broken}")
+            return ExitCode.FAILED
+        return self.say_end(runner)
+
+    def say_end(self, runner: Runner) -> ExitCode:
+        """The answer on stdout, everything else on stderr."""
+        ended = runner.outcome()
+        code = code_of(ended["status"])
+        if self.json:
+            utf8 = (sys.stdout.encoding or "").casefold().replace("-", "") == "utf8"
+            typer.echo(_json.dumps(ended, ensure_ascii=not utf8, default=str))
+            return code
+        if ended["answer"] is not None:
+            typer.echo(harmless(ended["answer"]) if sys.stdout.isatty() else ended["answer"])
+        if code in (ExitCode.WAITING, ExitCode.INTERRUPTED):
+            self.say(f"{ended['reason']}\nThe run is kept; {runner.how_to_resume()}")
+        elif code != ExitCode.FINISHED:
+            self.say(ended["reason"])
+        if not self.quiet:
+            spent = cost(runner.progress.seconds, ended["tokens"]["total"])
+            self.say(f"{ended['status']} · {len(ended['steps'])} steps · {spent} · thread {runner.thread}")
+        return code
+
+    def say(self, text: str) -> None:
+        """A line on stderr."""
+        typer.echo(harmless(text), err=True)

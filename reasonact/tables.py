@@ -1,0 +1,60 @@
+"""What `tools`, `rules` and `graph` print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from graphs.react import build, rule_table
+from nodes.approval import ask_first
+from nodes.limits import Limits
+from tools.defaults import demo_tools
+from tools.tool import Tool
+from tools.toolbox import Toolbox
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on a terminal; one tab-separated line a row where a program reads it."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        for row in rows:
+            typer.echo("\t".join(row))
+        return
+    table = Table(*heads, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def print_tools(approve: str) -> None:
+    """The tools the command runs with."""
+    limits = Limits()
+    rows = [_row(tool, approve, limits) for tool in Toolbox(demo_tools()).values()]
+    print_table(("tool", "arguments", "effect", "asks you", "calls a run", "calls a minute", "seconds"), rows)
+
+
+def _row(tool: Tool, approve: str, limits: Limits) -> tuple[str, ...]:
+    wanted = [name if name in tool.required else f"[{name}]" for name in tool.parameters]
+    usual = limits.tool_writes if tool.writes else limits.tool_calls
+    numbers = (
+        usual if tool.cap is None else tool.cap,
+        limits.rate if tool.rate is None else tool.rate,
+        limits.tool_seconds if tool.timeout is None else tool.timeout,
+    )
+    asks = "yes" if ask_first(tool, approve) else "no"
+    return tool.name, " ".join(wanted), tool.effect or "unknown", asks, *(f"{number:g}" for number in numbers)
+
+
+def print_rules() -> None:
+    """The rules."""
+    heads = ("rule", "when", "then", "limit", "ends as")
+    print_table(heads, [tuple(row[head] for head in heads) for row in rule_table()])
+
+
+def print_graph() -> None:
+    """The graph as Mermaid text."""
+    typer.echo(build().get_graph().draw_mermaid(with_styles=False))
