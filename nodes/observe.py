@@ -28,7 +28,13 @@ class Observe:
             return {"turn": {"error": turn["error"]}}
         if "answer" in turn:
             error = {"kind": turn["rule"], "sentence": turn["why"], "reply": turn["answer"]}
-            return {"turn": {"error": error}, "messages": [RemoveMessage(id=str(last.id))]}
+            run = state["run"]
+            failed = {"number": run["step"], "kind": turn["rule"], "sentence": turn["why"]}
+            return {
+                "turn": {"error": error},
+                "run": {**run, "failed": [*run["failed"], failed]},
+                "messages": [RemoveMessage(id=str(last.id))],
+            }
         if not isinstance(last, AIMessage) or not last.tool_calls:
             return {"turn": {}}
         return self.observations(state, last)

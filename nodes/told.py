@@ -26,7 +26,7 @@ def told(reply: AIMessage, dialect: str, toolbox: Toolbox, run: Run, used_ids: s
     except FormatError as error:
         return _unreadable(reply, error, run)
     if run["closing"] and move.answer is None:
-        return {"run": dict(run), "turn": {}}
+        return _unreadable(reply, FormatError("no_action", "asked for the best answer so far, it gave none"), run)
     return _move(reply, move, run, used_ids, seconds)
 
 

@@ -42,6 +42,8 @@ def round_lines(made: Round) -> list[str]:
     said = [f"Step {made.number} ({cost(made.seconds, made.tokens)})"]
     if made.thought:
         said.append(f"  Thought: {one_line(made.thought, OBSERVATION_CHARS)}")
+    if made.answers:
+        said.append("  Answers")
     if made.error:
         said.append(f"  Not understood: {one_line(made.error, OBSERVATION_CHARS)}")
     for action in made.actions:

@@ -34,6 +34,7 @@ class Round:
     number: int
     thought: str = ""
     actions: list[Action] = field(default_factory=list)
+    answers: bool = False
     error: str = ""
     """Why the reply could not be read."""
     seconds: float = 0.0
@@ -58,7 +59,9 @@ class Progress:
         for step in steps_of(since(values["messages"], run["since"]), run):
             seen = {seen["call_id"]: seen for seen in step["observations"]}
             actions = [_action(call, seen.get(call["id"])) for call in step["calls"]]
-            self.rounds.append(Round(step["number"], step["thought"], actions, step.get("error", ""), step["seconds"]))
+            made = Round(step["number"], step["thought"], actions, seconds=step["seconds"], error=step.get("error", ""))
+            made.answers = not actions and not made.error
+            self.rounds.append(made)
         for result in values.get("results") or ():
             self._observed(result["call_id"], result["text"], result["code"], result["seconds"])
 
@@ -90,6 +93,7 @@ class Progress:
             if isinstance(message, AIMessage):
                 made.thought = message.text if message.tool_calls else message.additional_kwargs.get("thought", "")
                 made.seconds = message.response_metadata.get("seconds", made.seconds)
+                made.answers = not message.tool_calls
                 made.actions = [_action(call, None) for call in message.tool_calls]
         self.rounds.append(made)
 

@@ -118,6 +118,11 @@ class Runner:
             ended["tokens"] = {"input": 0, "output": 0, "total": 0}
         return {**ended, "thread": self.thread, **({"question": question} if question else {})}
 
+    def catch_up(self) -> None:
+        """Show what was done before."""
+        self.view.start()
+        self.view.stop()
+
     def stopping(self) -> None:
         """The first Ctrl-C."""
         self.say("Stopping after this step. Ctrl-C again stops at once.")

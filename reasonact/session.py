@@ -87,6 +87,7 @@ class Session:
             runner = self.runner(self.agent(settings, store), thread, settings, first)
             runner.progress.recall(state.values)
             if task is None and state.interrupts:
+                runner.catch_up()
                 task = runner.asked(state.interrupts[0])
                 if task is None:
                     return self.say_end(runner)
@@ -177,7 +178,9 @@ class Session:
         if ended["answer"] is not None:
             typer.echo(harmless(ended["answer"]) if sys.stdout.isatty() else ended["answer"])
         if code in (ExitCode.WAITING, ExitCode.INTERRUPTED):
-            self.say(f"{ended['reason']}\nThe run is kept; {runner.how_to_resume()}")
+            if not interactive():
+                self.say(ended["reason"])
+            self.say(f"The run is kept; {runner.how_to_resume()}")
         elif code != ExitCode.FINISHED:
             self.say(ended["reason"])
         if not self.quiet:

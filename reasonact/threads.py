@@ -46,22 +46,27 @@ def status_of(state: StateSnapshot) -> str:
 
 def every_thread(saver: SqliteSaver, graph: CompiledStateGraph[Any, Any, Any, Any]) -> list[Thread]:
     """All threads: those that wait for a person first, then unfinished ones, then the newest."""
+    return sorted(_newest(saver, graph), key=lambda thread: _ORDER.get(thread.status, 2))
+
+
+def open_thread(saver: SqliteSaver, graph: CompiledStateGraph[Any, Any, Any, Any]) -> str | None:
+    """The thread that `resume` means when none is named: the newest that waits or is unfinished."""
+    return next((thread.id for thread in _newest(saver, graph) if thread.status in _ORDER), None)
+
+
+def _newest(saver: SqliteSaver, graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[Thread]:
     with saver.cursor(transaction=False) as cursor:
         cursor.execute("SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC")
         ids = [id for (id,) in cursor.fetchall()]
-    found = [_row(id, state) for id in ids if (state := state_of(graph, id)) is not None]
-    return sorted(found, key=lambda thread: _ORDER.get(thread.status, 2))
+    for id in ids:
+        if (state := state_of(graph, id)) is not None:
+            yield _row(id, state)
 
 
 def _row(id: str, state: StateSnapshot) -> Thread:
     question, _ = read_label(state.metadata)
     updated = (state.created_at or "")[:19].replace("T", " ")
     return Thread(id, updated, status_of(state), one_line(question, 80))
-
-
-def open_thread(saver: SqliteSaver, graph: CompiledStateGraph[Any, Any, Any, Any]) -> str | None:
-    """The thread that `resume` means when none is named."""
-    return next((thread.id for thread in every_thread(saver, graph) if thread.status in _ORDER), None)
 
 
 def transcript(state: StateSnapshot) -> Iterator[str]:

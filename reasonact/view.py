@@ -118,6 +118,8 @@ def branch(made: Round) -> Tree:
     tree = Tree(Text.assemble((f"Step {made.number}", "bold"), (f"  {cost(made.seconds, made.tokens)}", "dim")))
     if made.thought:
         tree.add(Text.assemble(("Thought ", "cyan"), one_line(made.thought, 600)))
+    if made.answers:
+        tree.add(Text("Answers", style="cyan"))
     if made.error:
         tree.add(Text.assemble(("Not understood ", "yellow"), one_line(made.error, 600)))
     for action in made.actions:

@@ -3,9 +3,9 @@
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_openai import ChatOpenAI
-from wild import BOX
 
 from nodes.dialects.choice import DIALECTS, choose, lower, refused
+from tests.wild import BOX
 
 
 class Calling(FakeListChatModel):

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
-from wild import BOX, CALLS, THOUGHTS, WILD, made, thread
 
 from nodes.dialects import json
 from nodes.dialects.brief import Brief
 from nodes.dialects.schema import turn
 from nodes.move import Call, FormatError, Move
+from tests.wild import BOX, CALLS, THOUGHTS, WILD, made, thread
 from tools.tool import Tool
 from tools.toolbox import Toolbox
 

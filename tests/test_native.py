@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
-from wild import BOX, CALLS, THOUGHTS, made, thread
 
 from nodes.dialects import native
 from nodes.dialects.brief import Brief
 from nodes.move import Call, FormatError, Move
+from tests.wild import BOX, CALLS, THOUGHTS, made, thread
 from tools.toolbox import Toolbox
 
 CITY = Toolbox(

@@ -5,12 +5,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from wild import BOX, CALLS, THOUGHTS, WILD, thread
 
 from nodes.dialects import text
 from nodes.dialects.brief import Brief
 from nodes.move import Call, FormatError, Move
 from nodes.wrapping import wrap
+from tests.wild import BOX, CALLS, THOUGHTS, WILD, thread
 from tools.toolbox import Toolbox
 
 

@@ -115,20 +115,21 @@ def walk(
     graph = build(model, world.tools, limits=limits, checkpointer=InMemorySaver(), **built)
     config: Any = {"configurable": {"thread_id": "walk"}}
     step: Any = {"messages": [("user", "the question")]}
-    path: list[str] = []
+    tasks: dict[str, str] = {}
     questions: list[dict[str, Any]] = []
     left = list(answers)
     while True:
-        for event in graph.stream(step, config, stream_mode="updates", durability="sync"):
-            path += [name for name in event if name in SHORT]
-            questions += [asked.value for asked in event.get("__interrupt__", ())]
-        if not graph.get_state(config).interrupts:
+        for event in graph.stream(step, config, stream_mode="tasks", durability="sync"):
+            tasks.setdefault(event["id"], event["name"])
+        waiting = graph.get_state(config).interrupts
+        if not waiting:
             break
+        questions += [asked.value for asked in waiting]
         assert left, f"nobody answers {questions[-1]['message']}"
         step = Command(resume=left.pop(0))
     assert not left, f"answers that nobody asked for: {left}"
     model.assert_played()
-    return Walked(graph.get_state(config).values, path, world, model, questions)
+    return Walked(graph.get_state(config).values, list(tasks.values()), world, model, questions)
 
 
 def short(path: list[str]) -> str:

@@ -122,9 +122,7 @@ def _object(text: str, given: str | None, toolbox: Toolbox, truncated: bool) -> 
     return Read(move, text[end:])
 
 
-def _bracketed(
-    text: str, at: int, given: str | None, toolbox: Toolbox, truncated: bool, cut_here: bool
-) -> Read:
+def _bracketed(text: str, at: int, given: str | None, toolbox: Toolbox, truncated: bool, cut_here: bool) -> Read:
     name = text[:at]
     if text[at] in "{｛":
         tool = names.tool_named(name, toolbox)
@@ -181,9 +179,7 @@ def _finished(inner: str) -> str:
     return names.answer_in(by_name) if by_name and len(by_name) == 1 else brackets.unquoted(inner)
 
 
-def _plain(
-    text: str, line: str, given: str | None, toolbox: Toolbox, truncated: bool, cut_here: bool
-) -> Move:
+def _plain(text: str, line: str, given: str | None, toolbox: Toolbox, truncated: bool, cut_here: bool) -> Move:
     name, more = line, text[len(line) :]
     tool = names.registered(line, toolbox)
     glued = _GLUED.search(line)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +9,14 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from nodes.dialects import faults, names
+from nodes.dialects.inputs import from_value, unfenced
+from nodes.dialects.objects import Unreadable, loads
+from nodes.dialects.shapes import ANSWER_DROPPED
 from nodes.move import Call, CallError, FormatError, Move
-from tools.arguments import InvalidArguments, coerce, plain
-from tools.tool import Tool
 from tools.toolbox import Toolbox
 
-_SPECIAL = re.compile(r"<\|?|\|>")
-_FINISHING = {"finish", "final_answer", "finalanswer", "final answer"}
-_ANSWERS = ("answer", "final_answer", "output", "result", "text", "content", "input")
+_OPENERS = ("{", "[", '"')
 _NESTED = 3
 """How often arguments are decoded again that were encoded as a string."""
 
@@ -65,7 +63,7 @@ def move(made: Sequence[Asked], toolbox: Toolbox) -> Move:
     Raises:
         FormatError: no call can be read.
     """
-    work = [call for call in made if not _finishes(call, toolbox)]
+    work = [call for call in made if not names.finishes(call.name, toolbox)]
     if not work:
         return Move(answer=_answer(made[0]))
     good, bad = [], []
@@ -76,71 +74,49 @@ def move(made: Sequence[Asked], toolbox: Toolbox) -> Move:
             bad.append(CallError(call.name, call.id, error.kind, error.sentence))
     if not good:
         raise FormatError(bad[0].error, bad[0].sentence)
-    dropped = ("an answer given together with calls",) if len(work) < len(made) else ()
+    dropped = (ANSWER_DROPPED,) if len(work) < len(made) else ()
     return Move(calls=tuple(good), call_errors=tuple(bad), dropped=dropped)
 
 
-def _finishes(call: Asked, toolbox: Toolbox) -> bool:
-    return call.name.casefold() in _FINISHING and toolbox.find(call.name) is None
-
-
 def _answer(call: Asked) -> str:
-    args = decoded(call.args)
-    if isinstance(args, Mapping):
-        found = next((args[key] for key in _ANSWERS if key in args), next(iter(args.values()), ""))
-        args = found
-    text = args if isinstance(args, str) else json.dumps(args, ensure_ascii=False)
-    if args is None or not text.strip():
-        raise FormatError("empty_output", f"{call.name} was called without an answer. Give the answer.")
-    return text.strip()
+    try:
+        answer = names.answer_in(decoded(call.args)).strip()
+    except Unreadable:
+        answer = str(call.args).strip()
+    if not answer:
+        raise faults.empty_answer()
+    return answer
 
 
 def _read(call: Asked, toolbox: Toolbox) -> Call:
-    tool = toolbox.find(call.name) or toolbox.find(_SPECIAL.split(call.name)[0])
-    if tool is None:
-        raise _unknown(call.name, toolbox)
-    return Call(tool.name, _arguments(tool, call.args), call.id)
-
-
-def _unknown(name: str, toolbox: Toolbox) -> FormatError:
-    if not name:
-        return FormatError("missing_action_name", f"A call has no name. The tools are: {', '.join(toolbox)}.")
-    near = toolbox.nearest(name)
-    hint = f" Did you mean {near}?" if near else ""
-    return FormatError("unknown_tool", f"There is no tool {name[:80]!r}. The tools are: {', '.join(toolbox)}.{hint}")
-
-
-def _arguments(tool: Tool, args: Any) -> dict[str, Any]:
-    value = decoded(args)
+    tool = names.tool_named(call.name, toolbox)
     try:
-        if value is None or isinstance(value, Mapping):
-            return coerce(tool, value or {})
-        if isinstance(value, str) and not value.startswith(("{", "[")):
-            return coerce(tool, plain(tool, value))
-    except InvalidArguments as error:
-        raise FormatError("invalid_arguments", str(error)) from error
-    raise FormatError("invalid_arguments", f"The arguments of {tool.name} are not one valid JSON object.")
+        value = decoded(call.args)
+    except Unreadable as error:
+        raise faults.unreadable_input(tool, str(error)) from error
+    return Call(tool.name, from_value(tool, value), call.id)
 
 
 def decoded(args: Any) -> Any:
-    """Arguments as a value: fences and a glued language tag cut, strings that hold JSON read, however often encoded."""
+    """Arguments as a value: fences and a glued language tag cut, strings that hold JSON read, however often encoded.
+
+    Raises:
+        Unreadable: they begin as JSON and are none.
+    """
     for _ in range(_NESTED):
         if not isinstance(args, str):
             break
         bare = _bare(args)
         if bare in ("", "null", "None"):
             return None
-        try:
-            args = json.loads(bare)
-        except (ValueError, RecursionError):
+        if not bare.startswith(_OPENERS):
             return bare
+        args = loads(bare)
     return args
 
 
 def _bare(text: str) -> str:
     """The text without the fence around it and without the word that names its language."""
-    text = text.strip()
-    if text.startswith("```") and text.endswith("```") and len(text) > 6:
-        text = text[3:-3].strip()
-    rest = text.removeprefix("json")
-    return rest.strip() if rest != text and rest.lstrip().startswith(("{", "[", '"')) else text
+    text = unfenced(text)[0].strip()
+    rest = text.removeprefix("json").lstrip()
+    return rest if rest != text and rest.startswith(_OPENERS) else text

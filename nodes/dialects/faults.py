@@ -28,7 +28,7 @@ def truncated() -> FormatError:
 
 def too_long() -> FormatError:
     """The reply is longer than anything that is read."""
-    return FormatError("truncated", "Only the first 64 kB of a reply are read, and yours is not complete there. Write less.")
+    return FormatError("truncated", "Only 64 kB of a reply are read, and yours is not complete there. Write less.")
 
 
 def empty() -> FormatError:
@@ -59,7 +59,9 @@ def missing_input(tool: Tool) -> FormatError:
 def unknown(name: str, toolbox: Toolbox) -> FormatError:
     """No tool has this name."""
     if not toolbox:
-        return FormatError("unknown_tool", f'There is no tool "{shown(name)}": no tools are offered. Give the final answer.')
+        return FormatError(
+            "unknown_tool", f'There is no tool "{shown(name)}": no tools are offered. Give the final answer.'
+        )
     names = ", ".join(list(toolbox)[:_NAMED]) + (", …" if len(toolbox) > _NAMED else "")
     near = toolbox.nearest(name)
     hint = f" Did you mean {near}?" if near else ""
@@ -74,7 +76,8 @@ def wrong_arguments(error: ValueError) -> FormatError:
 def unreadable_input(tool: Tool, why: str) -> FormatError:
     """The input of a known tool is no value."""
     return FormatError(
-        "invalid_arguments", f"The input of {tool.name} cannot be read: {why}. Write it as JSON. It takes {signature(tool)}."
+        "invalid_arguments",
+        f"The input of {tool.name} cannot be read: {why}. Write it as JSON. It takes {signature(tool)}.",
     )
 
 

@@ -97,7 +97,9 @@ def _small(tool: Tool, args: dict[str, Any]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         size = LARGEST + 1
     if size > LARGEST:
-        raise InvalidArguments(f"Wrong arguments for {tool.name}: they are longer than {LARGEST // 1024} kB. Write less.")
+        raise InvalidArguments(
+            f"Wrong arguments for {tool.name}: they are longer than {LARGEST // 1024} kB. Write less."
+        )
     return args
 
 
@@ -144,9 +146,9 @@ def _from_input(tool: Tool, text: str, fenced: bool, truncated: bool) -> dict[st
         raise faults.truncated()
     if by_name := _lines(tool, text):
         return coerce(tool, by_name)
-    if by_name := brackets.named(text, tool.parameters):
-        if sole is None or "\n" not in text and all(map(brackets.is_literal, _values(text))):
-            return coerce(tool, by_name)
+    by_name = brackets.named(text, tool.parameters)
+    if by_name and (sole is None or "\n" not in text and all(map(brackets.is_literal, _values(text)))):
+        return coerce(tool, by_name)
     if sole:
         told = _INVENTED.search(text) if not fenced else None
         kept = text[: told.start()] if told else text

@@ -46,6 +46,10 @@ class Section:
     """Where its label starts in the text."""
     final: bool = False
     """An answer that is called final."""
+    label: str = ""
+    """Its label as written."""
+    bracketed: bool = False
+    """A finish with its answer in brackets."""
 
 
 def sections(text: str) -> list[Section]:
@@ -59,7 +63,9 @@ def sections(text: str) -> list[Section]:
         end = found[number + 1].start() if number + 1 < len(found) else len(text)
         kind = _kind(label)
         final = kind == "answer" and (label["answer"] or "").lower() != "answer"
-        parts.append(Section(kind, _body(label, text[label.end() : end]), label.start(), final))
+        bracketed = bool(label["finish"]) and not label["opens"]
+        body = _body(label, text[label.end() : end])
+        parts.append(Section(kind, body, label.start(), final, label[0], bracketed))
     return parts
 
 

@@ -1,4 +1,4 @@
-"""Calls in the markup of chat templates: `<tool_call>`, `<function=…>`, `<invoke …>`, `[TOOL_CALLS]` and their relatives."""
+"""Calls in the markup of chat templates: `<tool_call>`, `<function=…>`, `<invoke …>`, `[TOOL_CALLS]` and relatives."""
 
 from __future__ import annotations
 
@@ -157,10 +157,13 @@ def _value(text: str) -> Any:
     return text.removeprefix("\n").removesuffix("\n")
 
 
-def channelled(parts: list[tuple[str, str]], toolbox: Toolbox, *, truncated: bool = False) -> tuple[list[Move], str, str]:
+def channelled(
+    parts: list[tuple[str, str]], toolbox: Toolbox, *, truncated: bool = False
+) -> tuple[list[Move], str, str]:
     """The calls, the words meant to be seen, and the reasoning of a reply in channels."""
     calls: list[Move] = []
-    visible, reasoning = [], []
+    visible: list[str] = []
+    reasoning: list[str] = []
     for head, message in parts:
         to = re.search(r"to=(?:functions\.)?([^\s<]{1,200})", head)
         if to:
@@ -170,5 +173,3 @@ def channelled(parts: list[tuple[str, str]], toolbox: Toolbox, *, truncated: boo
         else:
             (reasoning if head.startswith("analysis") else visible).append(message.strip())
     return calls, "\n".join(visible), "\n".join(reasoning)
-
-

@@ -15,7 +15,18 @@ from tools.toolbox import Toolbox, normal
 
 _DECORATION = " \t\r\n\u00a0\u3000\u200b\ufeff*`\"'“”‘’＂＇「」『』<>()[]{}（）［］【】.,;:!：，。；、"
 _FINISHES = {"finish", "final_answer", "finalanswer", "answer", "最终答案", "回答", "答案", "完成", "结束"}
-_ANSWERS = ("answer", "final_answer", "finalanswer", "output", "result", "response", "text", "content", "message", "input")
+_ANSWERS = (
+    "answer",
+    "final_answer",
+    "finalanswer",
+    "output",
+    "result",
+    "response",
+    "text",
+    "content",
+    "message",
+    "input",
+)
 _ANSWERS_ZH = ("答案", "最终答案", "回答")
 _NOTHING = re.compile(
     r"(?:none|n/?a|null|nil|nothing|no(?:\s+further)?\s+(?:action|tool)s?(?:\s+(?:is\s+|are\s+)?(?:needed|required|necessary))?"

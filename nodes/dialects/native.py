@@ -11,16 +11,14 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
-from nodes.dialects import calls, history, prompts
+from nodes.dialects import calls, faults, history, prompts
 from nodes.dialects.brief import Brief, Language
 from nodes.dialects.reader import read
 from nodes.dialects.reply import reasoning, truncated, words
-from nodes.move import FormatError, Move
+from nodes.move import Move
 from tools.toolbox import Toolbox
 
 _PLAIN = Brief()
-_CUT = "Your reply was cut by the output limit, so none of it was used. Write less: a smaller call or a shorter answer."
-_EMPTY = "Your reply was empty. Call a tool, or reply with the answer."
 
 
 def render(messages: Sequence[BaseMessage], toolbox: Toolbox, brief: Brief = _PLAIN) -> list[BaseMessage]:
@@ -44,12 +42,12 @@ def parse(reply: AIMessage, toolbox: Toolbox) -> Move:
     """
     asked = calls.asked(reply)
     if asked and truncated(reply):
-        raise FormatError("truncated", _CUT)
+        raise faults.truncated()
     thought = words(reply.content).strip()
     if asked:
         return replace(calls.move(asked, toolbox), thought=thought, reasoning=reasoning(reply))
     if not thought:
-        raise FormatError("truncated", _CUT) if truncated(reply) else FormatError("empty_output", _EMPTY)
+        raise faults.truncated() if truncated(reply) else faults.empty()
     move = read(thought, toolbox, truncated=truncated(reply))
     return replace(move, reasoning=reasoning(reply) or move.reasoning)
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
-_OPEN = re.compile(r"<(think|thinking|reasoning|reason|thought_process)>|\[(THINK)\]|<\|channel>(thought)\b|◁(think)▷", re.I)
+_OPEN = re.compile(
+    r"<(think|thinking|reasoning|reason|thought_process)>|\[(THINK)\]|<\|channel>(thought)\b|◁(think)▷", re.I
+)
 _CLOSE = re.compile(r"</(think|thinking|reasoning|reason|thought_process)>|\[/(THINK)\]|<(channel)\|>|◁/(think)▷", re.I)
-_ANSWERED = re.compile(r"^[\s>#*_`-]{0,24}+(?:final[ _-]?answer|answer|最终答案|答案|回答)[ \d*_`]{0,12}+[:：]", re.I | re.M)
+_ANSWERED = re.compile(
+    r"^[\s>#*_`-]{0,24}+(?:final[ _-]?answer|answer|最终答案|答案|回答)[ \d*_`]{0,12}+[:：]", re.I | re.M
+)
 _TURN = re.compile(
     r"(?<![`'\"“‘])(?:<\|(?:im_end|im_start|eot_id|eom_id|endoftext|end_of_text|end|return|user|start_header_id)\|>"
     r"|</s>|<end_of_turn>|<start_of_turn>|<eos>|<｜end▁of▁sentence｜>|<\|end▁of▁sentence\|>)"
@@ -14,9 +18,7 @@ _TURN = re.compile(
 _SPECIAL = r"(?:<\|[^|<>\s]{1,40}\|>|<｜[^｜<>]{1,40}｜>|</?s>|<bos>|<eos>|<pad>|<end_of_turn>|<unk>)"
 _LEADING = re.compile(rf"(?:\s|{_SPECIAL})*+")
 _TRAILING = re.compile(rf"{_SPECIAL}\s*\Z")
-_CHANNEL = re.compile(
-    r"<\|channel\|>(?P<head>[^<]{0,200})(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>)"
-)
+_CHANNEL = re.compile(r"<\|channel\|>(?P<head>[^<]{0,200})(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>)")
 _CHANNEL_END = re.compile(r"<\|(?:end|call|return|start|channel)\|>")
 
 
@@ -65,10 +67,15 @@ def _joined(blocks: list[str]) -> str:
     return "\n".join(filter(None, (block.strip() for block in blocks)))
 
 
+def opened(text: str) -> str:
+    """The text without special tokens before its first word."""
+    start = _LEADING.match(text)
+    return text[start.end() if start else 0 :]
+
+
 def bare(text: str) -> str:
     """The model's own turn: special tokens at both ends removed, and what follows the end of the turn."""
-    start = _LEADING.match(text)
-    text = text[start.end() if start else 0 :]
+    text = opened(text)
     if turn := _TURN.search(text):
         text = text[: turn.start()]
     while trailing := _TRAILING.search(text, max(0, len(text) - 64)):

@@ -1,0 +1,15 @@
+"""The tools an agent has when nobody gives it any: enough to try every kind of call."""
+
+from __future__ import annotations
+
+from tools.tool import Tool
+
+
+def demo_tools() -> list[Tool]:
+    """Calculator, clock, an offline encyclopedia and a small shop; calling this touches no file."""
+    from tools.calculator import calculator
+    from tools.clock import clock
+    from tools.corpus import corpus_tools
+    from tools.orders import shop_tools
+
+    return [calculator, clock, *corpus_tools(), *shop_tools()]
