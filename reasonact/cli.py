@@ -6,40 +6,24 @@ import sys
 from typing import Annotated, Literal
 
 import typer
-from typer.core import TyperGroup
 
 from reasonact import __version__
-from reasonact.endings import EPILOG, ExitCode, Refused
+from reasonact.commands import HELP, Commands
+from reasonact.endings import EPILOG
 from reasonact.settings import Settings
-
-
-class Commands(TyperGroup):
-    """Says what cannot be done in one sentence, without a traceback."""
-
-    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
-        """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except Refused as refused:
-            typer.echo(f"reasonact: {refused}", err=True)
-            raise typer.Exit(ExitCode.REFUSED) from refused
-        except KeyboardInterrupt:
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
-
+from reasonact.thread_commands import threads_app
 
 Approve = Literal["risky", "all", "none"]
 
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 app = typer.Typer(
     cls=Commands,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    context_settings=_SETTINGS,
+    context_settings=HELP,
     epilog=EPILOG,
 )
-threads_app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, context_settings=_SETTINGS)
 app.add_typer(threads_app, name="threads")
 
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print the answer and nothing else.")]
@@ -136,34 +120,6 @@ def resume(
     from reasonact.session import Session
 
     raise typer.Exit(Session(quiet, json).resume(thread, answer))
-
-
-@threads_app.callback()
-def threads(context: typer.Context) -> None:
-    """List the threads: those that wait for you first. See also: show, delete."""
-    if context.invoked_subcommand is None:
-        from reasonact.shelf import list_threads
-
-        list_threads()
-
-
-@threads_app.command("show")
-def show_thread(thread: Annotated[str, typer.Argument(metavar="THREAD", help="The thread.")]) -> None:
-    """Print everything that was said and done on a thread."""
-    from reasonact.shelf import show
-
-    show(thread)
-
-
-@threads_app.command("delete")
-def delete_thread(
-    thread: Annotated[str, typer.Argument(metavar="THREAD", help="The thread.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
-) -> None:
-    """Forget a thread and everything on it."""
-    from reasonact.shelf import delete
-
-    delete(thread, yes)
 
 
 @app.command()

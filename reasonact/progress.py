@@ -64,6 +64,7 @@ class Progress:
             self.rounds.append(made)
         for result in values.get("results") or ():
             self._observed(result["call_id"], result["text"], result["code"], result["seconds"])
+        self.doing = self._running() if self.open else "thinking"
 
     def saw(self, node: str, update: Mapping[str, Any] | None) -> None:
         """Take in the update of one node."""
@@ -107,11 +108,14 @@ class Progress:
     def _busy(self, node: str, update: Mapping[str, Any]) -> None:
         if node in ("begin", "observe", "halt"):
             self.doing = "thinking"
-        elif node == "guard" and update.get("turn", {}).get("verdict") in ("run", "ask") or node == "approve":
-            self.doing = "running " + ", ".join(action.name for action in self.open)
+        elif node == "approve" or (node == "guard" and update.get("turn", {}).get("verdict") in ("run", "ask")):
+            self.doing = self._running()
         else:
             return
         self.began = time.monotonic()
+
+    def _running(self) -> str:
+        return "running " + ", ".join(action.name for action in self.open)
 
     @property
     def seconds(self) -> float:

@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import RunControl
@@ -60,13 +61,14 @@ class Runner:
     def stream(self, task: Any) -> bool:
         """Run until the graph pauses or ends; False if Ctrl-C stopped it."""
         control = RunControl()
+        context = Context(language=self.settings.language)  # type: ignore[arg-type]
         try:
             # What a tool prints must not get between the answer and whoever reads it from stdout.
             with drained_by_ctrl_c(control, self.stopping, self.leaving), redirect_stdout(sys.stderr):
                 updates = self.graph.stream(
                     task,
                     self.config(),
-                    context=Context(language=self.settings.language),  # type: ignore[arg-type]
+                    context=context,
                     stream_mode="updates",
                     durability="sync",
                     control=control,
@@ -90,7 +92,7 @@ class Runner:
             self.progress.saw(node, change)
         self.view.changed()
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> RunnableConfig:
         """Thread, label and a backstop that a step limit always reaches first."""
         steps = self.settings.limits.get("steps", 10)
         return {

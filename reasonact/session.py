@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json as _json
 import secrets
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-import typer
 from langgraph.types import Command, StateSnapshot
 from rich.console import Console
 
@@ -20,11 +17,11 @@ from nodes.limits import LimitsError
 from nodes.models import ModelError, find_model
 from reasonact.ask_person import Left, Person, read_words
 from reasonact.editing import NotEdited
-from reasonact.endings import Broken, ExitCode, Refused, code_of
+from reasonact.endings import Broken, ExitCode, Refused
 from reasonact.home import only_worker, saver, thread_id
 from reasonact.keyboard import interactive
-from reasonact.lines import cost, harmless
 from reasonact.progress import Progress
+from reasonact.report import Report, say
 from reasonact.runner import Runner
 from reasonact.settings import Settings, limits_of, read_label
 from reasonact.threads import open_thread, state_of, status_of
@@ -90,7 +87,7 @@ class Session:
                 runner.catch_up()
                 task = runner.asked(state.interrupts[0])
                 if task is None:
-                    return self.say_end(runner)
+                    return Report(self.json, self.quiet).tell(runner)
             return self.finish(runner, task)
 
     def unfinished(self, graph: Any, thread: str) -> StateSnapshot:
@@ -147,7 +144,7 @@ class Session:
         """The driver with the view that fits the terminal."""
         progress = Progress()
         view = view_of(progress, self.console, self.quiet or self.json)
-        return Runner(graph, thread, settings, first_question, progress, view, self.answer, self.say)
+        return Runner(graph, thread, settings, first_question, progress, view, self.answer, say)
 
     def answer(self, question: Mapping[str, Any]) -> Any:
         """Ask whoever is there; None if nobody is, or they want to answer later."""
@@ -163,31 +160,6 @@ class Session:
         try:
             runner.go(task)
         except Broken as broken:
-            self.say(f"reasonact: {broken}")
+            say(f"reasonact: {broken}")
             return ExitCode.FAILED
-        return self.say_end(runner)
-
-    def say_end(self, runner: Runner) -> ExitCode:
-        """The answer on stdout, everything else on stderr."""
-        ended = runner.outcome()
-        code = code_of(ended["status"])
-        if self.json:
-            utf8 = (sys.stdout.encoding or "").casefold().replace("-", "") == "utf8"
-            typer.echo(_json.dumps(ended, ensure_ascii=not utf8, default=str))
-            return code
-        if ended["answer"] is not None:
-            typer.echo(harmless(ended["answer"]) if sys.stdout.isatty() else ended["answer"])
-        if code in (ExitCode.WAITING, ExitCode.INTERRUPTED):
-            if not interactive():
-                self.say(ended["reason"])
-            self.say(f"The run is kept; {runner.how_to_resume()}")
-        elif code != ExitCode.FINISHED:
-            self.say(ended["reason"])
-        if not self.quiet:
-            spent = cost(runner.progress.seconds, ended["tokens"]["total"])
-            self.say(f"{ended['status']} · {len(ended['steps'])} steps · {spent} · thread {runner.thread}")
-        return code
-
-    def say(self, text: str) -> None:
-        """A line on stderr."""
-        typer.echo(harmless(text), err=True)
+        return Report(self.json, self.quiet).tell(runner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, cast
+from typing import Any
 
 QUESTION_CHARS = 200
 """Characters of a thread's first question that are kept for the list of threads."""
@@ -52,4 +52,4 @@ def limits_of(settings: Settings) -> Any:
     """The limits of a run."""
     from nodes.limits import Limits
 
-    return Limits(**cast(dict[str, Any], settings.limits))
+    return Limits(**settings.limits)

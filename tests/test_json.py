@@ -28,14 +28,14 @@ def test_a_call_reads_back_as_written(thought, call):
     assert json.parse(AIMessage(json.write(move)), BOX) == move
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(thought=THOUGHTS, answer=WILD.filter(str.strip))
 def test_an_answer_reads_back_as_written(thought, answer):
     read = json.parse(AIMessage(json.write(Move(thought, answer=answer))), BOX)
     assert (read.thought, read.calls, read.answer.strip()) == (thought, (), answer.strip())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(calls=st.lists(CALLS, min_size=2, max_size=4).map(tuple))
 def test_several_calls_read_back_as_written(calls):
     move = Move("Both at once.", calls)

@@ -14,7 +14,7 @@ from tests.wild import BOX, CALLS, THOUGHTS, WILD, thread
 from tools.toolbox import Toolbox
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(thought=THOUGHTS, call=CALLS, number=st.integers(1, 30), language=st.sampled_from(["en", "zh"]))
 @example(thought="", call=Call("Search", {"query": "a\nObservation 1: b"}), number=1, language="en")
 def test_a_call_reads_back_as_written(thought, call, number, language):
@@ -31,14 +31,14 @@ def test_an_answer_reads_back_as_written(thought, answer, language):
     assert read.answer.strip() == answer.strip()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(calls=st.lists(CALLS, min_size=2, max_size=4).map(tuple))
 def test_several_calls_read_back_as_written(calls):
     move = Move("Both at once.", calls)
     assert text.parse(AIMessage(text.write(move)), BOX) == move
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(thought=WILD, call=CALLS)
 def test_no_thought_can_change_which_call_is_read(thought, call):
     """A thought may be read differently, or refused; it never turns into a call that was not made."""

@@ -50,7 +50,7 @@ def _not_lost(value: float) -> float:
 
 
 def multiply(a: Number, b: Number) -> Number:
-    """a × b."""
+    """The product."""
     if _whole(a) and _whole(b) and _bits(a) + _bits(b) > MAX_BITS + 1:
         raise ToolFailure(_TOO_LARGE)
     return fit(a * b)
@@ -93,15 +93,16 @@ def factorial(value: Number) -> Number:
 
 def rounded(value: Number, places: Number = Fraction(0)) -> Number:
     """The nearest number with so many decimals; a half goes away from zero, as taught at school."""
-    if not _whole(places) or abs(places) > 100:
+    if not _whole(places) or not -100 <= places <= 100:
         raise ToolFailure("round takes a whole number of decimals up to 100")
     scale = Fraction(10) ** int(places)
-    scaled = abs(Fraction(value)) * scale
-    return fit(math.copysign(1, value) * 0.0 if not scaled else Fraction(math.floor(scaled + Fraction(1, 2))) / scale * _sign(value))
+    near = Fraction(math.floor(abs(Fraction(value)) * scale + Fraction(1, 2))) / scale
+    return fit(-near if value < 0 else near)
 
 
-def _sign(value: Number) -> int:
-    return -1 if value < 0 else 1
+def exponential(value: Number) -> Number:
+    """E to the power of `value`."""
+    return _not_lost(math.exp(value))
 
 
 def logarithm(value: Number, base: Number = Fraction(10)) -> Number:
@@ -124,12 +125,13 @@ def wave(function: Callable[[float], float]) -> Callable[[Number], Number]:
     """`function` of an angle in radians, without the dust that a rounded pi leaves where it is zero or has no value."""
 
     def of(value: Number) -> Number:
-        if abs(value) > 1e9:
+        angle = float(value)
+        if abs(angle) > 1e9:
             raise ToolFailure("the angle is too large")
-        found = function(float(value))
+        found = function(angle)
         if abs(found) > 1e14:
             raise ToolFailure("the function has no value there")
-        return Fraction(0) if abs(found) < 1e-14 * max(1.0, abs(value)) and value else found
+        return Fraction(0) if abs(found) < 1e-15 * max(1.0, abs(angle)) < abs(angle) else found
 
     return of
 

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from tools import arithmetic
 from tools.arithmetic import Number
+from tools.expression import Token, plain, tokens
 from tools.observation import ToolFailure
 from tools.tool import Tool
 
 MAX_LENGTH = 500
 MAX_NODES = 200
 MAX_DEPTH = 30
-
-_MARKS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "∕": "/", "−": "-", "–": "-", "^": "**", "π": "pi"})
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9][0-9_]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
-    r"|\.[0-9]+(?:[eE][+-]?[0-9]+)?)|(?P<name>(?:math\.)?[A-Za-z][A-Za-z0-9_]*)|(?P<mark>\*\*|//|[-+*/%!(),]))"
-)
-_DIGITS = re.compile(r"[0-9]+")
 
 _CONSTANTS: dict[str, Number] = {"pi": math.pi, "e": math.e}
 _FUNCTIONS: dict[str, tuple[Callable[..., Number], int, int]] = {
@@ -41,7 +32,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Number], int, int]] = {
     "log": (arithmetic.logarithm, 1, 2),
     "log10": (arithmetic.logarithm, 1, 1),
     "log2": (lambda value: arithmetic.logarithm(value, Fraction(2)), 1, 1),
-    "exp": (lambda value: math.exp(value), 1, 1),
+    "exp": (arithmetic.exponential, 1, 1),
     "sin": (arithmetic.wave(math.sin), 1, 1),
     "cos": (arithmetic.wave(math.cos), 1, 1),
     "tan": (arithmetic.wave(math.tan), 1, 1),
@@ -58,14 +49,7 @@ _OPERATORS: dict[str, tuple[int, Callable[[Number, Number], Number]]] = {
     "**": (4, arithmetic.power),
 }
 _SIGN_BINDS = 3
-
-
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    glued: bool
-    """No space stands before it."""
+_TAKE_MANY = frozenset(name for name, (_, _, most) in _FUNCTIONS.items() if most > 1)
 
 
 def calculate(expression: str) -> str:
@@ -74,57 +58,31 @@ def calculate(expression: str) -> str:
     Raises:
         ToolFailure: it cannot be read, has no finite real value, or is too large; the message says which.
     """
-    if len(expression) > MAX_LENGTH:
+    return arithmetic.shown(evaluate(expression))
+
+
+def evaluate(expression: str) -> Number:
+    """The value of an expression, exact where it is rational.
+
+    Raises:
+        ToolFailure: as for `calculate`.
+    """
+    if len(expression) > MAX_LENGTH or len(text := plain(expression)) > MAX_LENGTH:
         raise ToolFailure(f"the expression is longer than {MAX_LENGTH} characters")
-    text = _plain(expression)
-    if not text or len(text) > MAX_LENGTH * 2:
+    if not text:
         raise ToolFailure("give an expression such as 12*(3+4)")
     try:
-        return arithmetic.shown(_Reader(_tokens(text)).value())
+        return Reader(tokens(text, _TAKE_MANY)).value()
     except ZeroDivisionError:
         raise ToolFailure("division by zero") from None
     except OverflowError:
         raise ToolFailure("the result is too large") from None
 
 
-def _plain(text: str) -> str:
-    """ASCII for the many ways to write a sum; a raised 2 is a power, not a digit more."""
-    text = re.sub("[⁰¹²³⁴-⁹⁻]+", lambda raised: f"**({unicodedata.normalize('NFKC', raised.group())})", text)
-    text = re.sub("[¼-¾⅐-⅞]", lambda part: f"({unicodedata.normalize('NFKC', part.group())})", text)
-    text = unicodedata.normalize("NFKC", text.replace("′", "'")).replace("\u2044", "/").translate(_MARKS)
-    return text.replace("([", "(").replace("])", ")").strip().rstrip("=? \t\n")
-
-
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    calls: list[bool] = []
-    at = 0
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise ToolFailure(f"cannot read {text[at : at + 20].strip()!r}: use numbers, + - * / ** % ( ) and functions")
-        kind = found.lastgroup or ""
-        start, at = found.span(kind)
-        word = found[kind].lower().removeprefix("math.")
-        if kind == "number" and "," in word and any(calls[-1:]):
-            # Between the brackets of max(1,234) a comma parts two numbers.
-            if re.search(r",\s", text):
-                raise ToolFailure(f"write {word} without commas inside a function")
-            word = word.partition(",")[0]
-            at = start + len(word)
-        elif word == "(":
-            called = tokens[-1] if tokens else None
-            calls.append(called is not None and called.kind == "name" and _FUNCTIONS.get(called.text, (0, 0, 1))[2] > 1)
-        elif word == ")":
-            del calls[-1:]
-        tokens.append(_Token(kind, word, start == found.start()))
-    return tokens
-
-
-class _Reader:
+class Reader:
     """Computes while it reads: each number and each operation is a node."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
         self._at = 0
         self._depth = 0
@@ -219,7 +177,9 @@ class _Reader:
         self._close()
         function, least, most = _FUNCTIONS[name]
         if not least <= len(values) <= most:
-            raise ToolFailure(f"{name} takes {least if least == most else f'{least} to {most}'} numbers, not {len(values)}")
+            raise ToolFailure(
+                f"{name} takes {least if least == most else f'{least} to {most}'} numbers, not {len(values)}"
+            )
         return self._node(function(*values))
 
     def _close(self) -> None:

@@ -22,10 +22,13 @@ MAX_QUERY = 200
 
 _CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _WORD = re.compile(r"\w+")
-_IDLE = frozenset(
-    "a an and are at by did do does for from how in is it many much of on or tell me about the to was were what when "
-    "where which who whom whose why with".split()
-)
+# fmt: off
+_IDLE = frozenset([
+    "a", "about", "an", "and", "are", "at", "by", "did", "do", "does", "for", "from", "how", "in", "is", "it", "many",
+    "me", "much", "of", "on", "or", "tell", "the", "to", "was", "were", "what", "when", "where", "which", "who",
+    "whom", "whose", "why", "with",
+])
+# fmt: on
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,12 @@ def _words(query: str) -> list[str]:
 
 
 def _phrases(query: str) -> list[str]:
-    """Each word as an FTS5 string; `\\w` leaves no quote in it, so nothing in it can be syntax."""
+    """Each word as an FTS5 string; a word has no quote in it, so that nothing in it can be syntax."""
     return [f'"{" ".join(_spaced(word).split())}"' for word in _words(query)]
 
 
 def _pieces(query: str) -> list[str]:
-    """Words, and of what is written without spaces each pair of characters: what to look for when nothing fits whole."""
+    """Words, and of what is written without spaces each pair of characters: looked for when nothing fits whole."""
     pieces: list[str] = []
     for word in _words(query):
         marks = _spaced(word).split()

@@ -10,7 +10,12 @@ NO_MORE = "No more results."
 
 # The lookbehind lets a run of marks match from its first mark only, so that long runs stay linear.
 _ENDS = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)|[。！？]++[”’」』）》]*+|\n++")
-_ABBREVIATIONS = frozenset("dr mr mrs ms prof st jr sr vs no vol fig approx ca cf inc ltd etc e.g i.e".split())
+# fmt: off
+_ABBREVIATIONS = frozenset([
+    "approx", "ca", "cf", "dr", "e.g", "etc", "fig", "i.e", "inc", "jr", "ltd", "mr", "mrs", "ms", "no", "prof", "sr",
+    "st", "vol", "vs",
+])
+# fmt: on
 
 
 def sentences(text: str) -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast, get_args, overload
 
-if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
+from tools import functions
 
 Effect = Literal["read", "egress", "write", "irreversible"]
 """read: changes nothing, tells nobody. egress: sends something out. write: can be undone. irreversible: cannot."""
@@ -89,6 +88,16 @@ class Tool:
         raise ToolError(f"cannot make a tool of {type(thing).__name__}: give a Tool, a LangChain tool or a function")
 
 
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+
+
+@overload
+def tool(
+    *, name: str | None = None, description: str | None = None, effect: Effect | None = None, **facts: Any
+) -> Callable[[Callable[..., Any]], Tool]: ...
+
+
 def tool(
     function: Callable[..., Any] | None = None,
     /,
@@ -104,80 +113,61 @@ def tool(
     """
 
     def make(function: Callable[..., Any]) -> Tool:
-        plain = _from_function(function, name=name, description=description)
-        return Tool(plain.name, plain.description, plain.function, plain.schema, effect=effect, **facts)
+        return replace(_from_function(function, name=name, description=description), effect=effect, **facts)
 
     return make if function is None else make(function)
 
 
 def _from_function(function: Callable[..., Any], *, name: str | None = None, description: str | None = None) -> Tool:
-    from langchain_core.tools import StructuredTool
-
-    called = name or getattr(function, "__name__", "")
-    if called in ("", "<lambda>"):
+    called = name or getattr(function, "__name__", "") or getattr(getattr(function, "func", None), "__name__", "")
+    called = called or type(function).__name__
+    if called == "<lambda>":
         raise ToolError("a function used as a tool needs a name: define it with def, or wrap it in Tool(name=…)")
-    manual = description or inspect.getdoc(function) or called
-    sync = None if inspect.iscoroutinefunction(function) else function
+    manual = description or _manual(function) or called
     try:
-        made = StructuredTool.from_function(
-            func=sync,
-            coroutine=function if sync is None else None,
-            name=called,
-            description=manual,
-            parse_docstring=False,
-        )
+        taken = functions.signature(function)
+        schema = functions.schema(taken)
     except Exception as error:
         raise ToolError(f"cannot read the signature of {called}: {error}") from error
-    return Tool(called, manual, function, _schema(made))
+    if taken.injected:
+        raise ToolError(
+            f"{called} wants {', '.join(taken.injected)} injected: make it a LangChain tool, or give a default"
+        )
+    return Tool(called, manual, functions.adapted(function, taken), schema)
 
 
-def _from_langchain(given: BaseTool) -> Tool:
-    from langchain_core.tools import StructuredTool
-
-    function: Callable[..., Any] | None = None
-    if type(given) is StructuredTool and not _injects(given):
-        function = given.func or given.coroutine
-    metadata = given.metadata or {}
-    return Tool(
-        given.name,
-        given.description,
-        function or _invoker(given),
-        _schema(given),
-        effect=metadata.get("effect"),
-        returns_answer=bool(given.return_direct),
-    )
+def _manual(function: Callable[..., Any]) -> str:
+    """The docstring of a function, or of the class whose instance is called; never that of `functools.partial`."""
+    target = getattr(function, "func", function)
+    return inspect.getdoc(target) or inspect.getdoc(type(target).__call__) or ""
 
 
-def _injects(given: BaseTool) -> bool:
-    return set(given.get_input_schema().model_json_schema().get("properties", {})) != set(given.args)
+def _from_langchain(given: Any) -> Tool:
+    from tools.foreign import facts
 
-
-def _invoker(given: BaseTool) -> Callable[..., Any]:
-    """A LangChain tool with machinery of its own (injected arguments, callbacks) is run through its own `invoke`."""
-    only_async = type(given)._run is not None and getattr(given, "func", given) is None
-    if only_async:
-
-        async def ainvoke(**args: Any) -> Any:
-            return await given.ainvoke(args)
-
-        return ainvoke
-
-    def invoke(**args: Any) -> Any:
-        return given.invoke(args)
-
-    return invoke
-
-
-def _schema(given: BaseTool) -> dict[str, Any]:
-    shown = given.tool_call_schema
-    schema = dict(shown) if isinstance(shown, dict) else shown.model_json_schema()
-    kept = {key: schema[key] for key in ("properties", "required", "$defs", "additionalProperties") if key in schema}
-    return {"type": "object", "properties": {}, **kept}
+    if isinstance(given, type):
+        raise ToolError(f"{given.__name__} is a class: give an instance of it, {given.__name__}()")
+    try:
+        return Tool(**facts(given))
+    except ToolError:
+        raise
+    except Exception as error:
+        raise ToolError(f"cannot make a tool of {given.name}: {error}") from error
 
 
 def _from_schema(given: Mapping[str, Any]) -> Tool:
     inner = given.get("function", given)
-    if not isinstance(inner, Mapping) or "name" not in inner:
+    if not isinstance(inner, Mapping) or not isinstance(name := inner.get("name") or inner.get("title"), str):
         raise ToolError("a tool given as a mapping must be a function schema with a name")
-    schema = inner.get("parameters") or inner.get("input_schema") or {"type": "object", "properties": {}}
-    return Tool(inner["name"], inner.get("description", inner["name"]), None, schema)
+    schema = inner.get("parameters") or inner.get("input_schema") or inner.get("inputSchema")
+    if schema is None and "properties" in inner:
+        schema = {key: value for key, value in inner.items() if key not in ("name", "title", "description")}
+    if not isinstance(schema or {}, Mapping):
+        raise ToolError(f"tool {name}: the schema of its parameters must be an object")
+    described = inner.get("description")
+    return Tool(name, described if isinstance(described, str) and described else name, None, _object(schema or {}))
+
+
+def _object(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema as that of an object with named properties, which is what everybody else counts on."""
+    return {**schema, "type": "object", "properties": schema.get("properties") or {}}

@@ -40,7 +40,7 @@ class Toolbox(Mapping[str, Tool]):
         return id(self)
 
     def find(self, name: str) -> Tool | None:
-        """The tool meant by `name`: exact, else the only one equal after normalising case, separators and decoration."""
+        """The tool meant by `name`: exact, else the only one equal after normalising it."""
         if found := self._tools.get(name):
             return found
         alike = self._normal.get(normal(name), [])

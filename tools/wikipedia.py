@@ -128,6 +128,8 @@ def wikipedia_tools(language: str = "en", url: str | None = None) -> list[Tool]:
     def look_up(keyword: str, page: str, number: int = 1) -> str:
         """Find the sentence with this keyword on a page that search found; number 2 is the next such sentence."""
         text = site.text(page)
-        return not_found(page.strip()[:MAX_TITLE], site.similar(page)) if text is None else lookup(text, keyword, number)
+        return (
+            not_found(page.strip()[:MAX_TITLE], site.similar(page)) if text is None else lookup(text, keyword, number)
+        )
 
     return [search, look_up]

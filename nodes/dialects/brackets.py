@@ -8,8 +8,15 @@ from typing import Any
 
 from nodes.dialects.objects import Unreadable, loads
 
-_FAMILIES = {"[": "[]［］【】", "［": "[]［］【】", "【": "[]［］【】", "(": "()（）", "（": "()（）"}
-OPENERS = "".join(_FAMILIES)
+_QUOTE_MARKS = "\"'“＂"
+_SQUARE = ("[［【", re.compile(f"[{re.escape('[]［］【】')}{_QUOTE_MARKS}]"))
+_ROUND = ("(（", re.compile(f"[()（）{_QUOTE_MARKS}]"))
+_FAMILY = {"[": _SQUARE, "［": _SQUARE, "【": _SQUARE, "(": _ROUND, "（": _ROUND}
+OPENERS = "".join(_FAMILY)
+_DEEPEST = 64
+MOST_PIECES = 64
+"""No call takes more values; reading on would cost time and change nothing."""
+_SPLITS = re.compile(r"[,，\[\](){}\"'“＂]")
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "＂": "＂", "＇": "＇", "「": "」", "『": "』", "”": "”"}
 _STARTS = "[({,=:［（【｛，＝：\n"
 _GOES_ON = re.compile(r"\s*(?:[,\])}:，］）】｝：]|$)")
@@ -19,30 +26,31 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 def closing(text: str, at: int) -> int:
     """Where the bracket at `at` closes, -1 if it does not; brackets inside quoted texts do not count, if that works."""
-    found = _closing(text, at, strings=True)
-    return found if found >= 0 else _closing(text, at, strings=False)
+    found, skipped = _closing(text, at, strings=True)
+    return found if found >= 0 or not skipped else _closing(text, at, strings=False)[0]
 
 
-def _closing(text: str, at: int, *, strings: bool) -> int:
-    family = _FAMILIES[text[at]]
-    openers, closers = family[::2], family[1::2]
-    events = re.compile(f"[{re.escape(family)}\"'“＂]")
-    depth, place = 0, at
+def _closing(text: str, at: int, *, strings: bool) -> tuple[int, bool]:
+    """The place of the closing bracket, and whether quoted texts were passed over to find it."""
+    opens, events = _FAMILY[text[at]]
+    depth, place, skipped = 0, at, False
     while event := events.search(text, place):
         place = event.end()
         mark = event[0]
-        if mark in openers:
+        if mark in opens:
             depth += 1
-        elif mark in closers:
+            if depth > _DEEPEST:
+                break
+        elif mark not in _QUOTE_MARKS:
             depth -= 1
             if not depth:
-                return event.start()
+                return event.start(), skipped
         elif strings and _starts(text, event.start()):
             end = _string_end(text, place, QUOTES[mark])
             # One string without an end, and no later one can be trusted to have one.
-            strings = end >= 0
+            strings = skipped = end >= 0
             place = end if strings else place
-    return -1
+    return -1, skipped
 
 
 def _starts(text: str, at: int) -> bool:
@@ -106,8 +114,7 @@ def pieces(text: str) -> list[str]:
     found: list[str] = []
     depth, start, place = 0, 0, 0
     strings = True
-    events = re.compile(r"[,，\[\](){}\"'“＂]")
-    while event := events.search(text, place):
+    while len(found) < MOST_PIECES and (event := _SPLITS.search(text, place)):
         place = event.end()
         mark = event[0]
         if mark in ",，":

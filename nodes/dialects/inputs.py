@@ -51,8 +51,10 @@ def from_input(tool: Tool, text: str, *, truncated: bool = False) -> dict[str, A
     Raises:
         FormatError: they do not fit the tool, or `truncated` cut them.
     """
+    if len(text) > LARGEST:
+        raise faults.wrong_arguments(_too_large(tool))
     text, fenced = unfenced(text)
-    if text.strip().lower() in _NONE:
+    if len(text) < 8 and text.strip().lower() in _NONE:
         return nothing(tool)
     try:
         return _small(tool, _from_input(tool, text, fenced, truncated))
@@ -66,8 +68,10 @@ def from_brackets(tool: Tool, inner: str) -> dict[str, Any]:
     Raises:
         FormatError: they do not fit the tool.
     """
+    if len(inner) > LARGEST:
+        raise faults.wrong_arguments(_too_large(tool))
     inner = inner.strip()
-    if not inner or (inner.lower() in _NONE and not tool.required):
+    if not inner or (len(inner) < 8 and inner.lower() in _NONE and not tool.required):
         return nothing(tool)
     try:
         return _small(tool, _from_brackets(tool, inner))
@@ -97,10 +101,12 @@ def _small(tool: Tool, args: dict[str, Any]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         size = LARGEST + 1
     if size > LARGEST:
-        raise InvalidArguments(
-            f"Wrong arguments for {tool.name}: they are longer than {LARGEST // 1024} kB. Write less."
-        )
+        raise _too_large(tool)
     return args
+
+
+def _too_large(tool: Tool) -> InvalidArguments:
+    return InvalidArguments(f"The arguments of {tool.name} are longer than {LARGEST // 1024} kB. Write less.")
 
 
 def _fitted(tool: Tool, value: Any) -> dict[str, Any]:

@@ -17,10 +17,12 @@ from nodes.dialects.abilities import speaks_openai, takes_schema, uses_responses
 from nodes.dialects.brief import Brief, Language
 from nodes.dialects.guide import guide
 from nodes.dialects.history import Exchange
+from nodes.dialects.objects import Unreadable, loads
 from nodes.dialects.prompts import LABELS
 from nodes.dialects.reader import read
 from nodes.dialects.reply import reasoning, truncated, words
 from nodes.dialects.schema import FINISH, turn
+from nodes.dialects.shapes import move_from
 from nodes.move import Move
 from tools.toolbox import Toolbox
 
@@ -52,8 +54,19 @@ def parse(reply: AIMessage, toolbox: Toolbox) -> Move:
     Raises:
         FormatError: the reply cannot be read as a move.
     """
-    move = read(words(reply.content), toolbox, truncated=truncated(reply), unlabelled_is_answer=False)
+    text = words(reply.content)
+    move = _exact(text, toolbox) or read(text, toolbox, truncated=truncated(reply), unlabelled_is_answer=False)
     return replace(move, reasoning=reasoning(reply) or move.reasoning)
+
+
+def _exact(text: str, toolbox: Toolbox) -> Move | None:
+    """The move of a reply that is one whole value: its strings are data, whatever markup they hold."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return move_from(loads(text, truncated=True), toolbox)
+    except Unreadable:
+        return None
 
 
 def bind(model: BaseChatModel, toolbox: Toolbox) -> Runnable[Any, AIMessage]:

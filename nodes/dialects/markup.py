@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from nodes.dialects import faults, inputs, names
 from nodes.dialects.objects import Unreadable, first
@@ -25,9 +24,8 @@ _CLOSES = re.compile(
 _RESULT = re.compile(r"<\|?/?(?:tool_response|tool_result|tool_output|function_results?|observation)\b", re.I)
 _NAMED = re.compile(r"<?(?:function=|invoke\s+name=)\s*[\"']?([^\s\"'<>]{1,200})[\"']?\s*>")
 _VALUE = re.compile(
-    r"<parameter(?:\s+name)?=[\"']?([^\s\"'<>]{1,200})[\"']?[^<>]{0,200}>(.*?)</parameter>"
-    r"|<arg_key>([^<]{1,200})</arg_key>\s*<arg_value>(.*?)</arg_value>",
-    re.S,
+    r"<parameter(?:\s+name)?=[\"']?(?P<name>[^\s\"'<>]{1,200})[\"']?[^<>]{0,200}>"
+    r"|<arg_key>(?P<key>[^<]{1,200})</arg_key>\s{0,64}<arg_value>"
 )
 _INNER_NAME = re.compile(r"<(?:name|tool_name|function)>([^<]{1,200})</(?:name|tool_name|function)>")
 _INNER_ARGS = re.compile(r"<(?:arguments|args|parameters|input)>")
@@ -128,11 +126,9 @@ def _tagged(body: str, toolbox: Toolbox) -> Move:
     """One call whose name and arguments are told by tags."""
     name, rest = _name(body, toolbox)
     tool = names.tool_named(name, toolbox)
-    values = {(one[1] or one[3]).strip(): _value(one[2] if one[1] else one[4]) for one in _VALUE.finditer(rest)}
+    values = _values(rest)
     if values or not rest.strip():
         return Move(calls=(Call(tool.name, inputs.from_value(tool, values or None)),))
-    if "<parameter" in rest or "<arg_" in rest:
-        raise faults.bad_shape("a parameter is not closed")
     args = _INNER_ARGS.search(rest)
     rest = rest[args.end() :] if args else rest
     bare = re.sub(r"</[\w.-]{1,128}>\s*\Z", "", rest).strip()
@@ -152,9 +148,21 @@ def _name(body: str, toolbox: Toolbox) -> tuple[str, str]:
     return head[1], body.strip()[head.end() :].removesuffix("```")
 
 
-def _value(text: str) -> Any:
-    """A parameter between tags is text; only the line breaks around it are not its own."""
-    return text.removeprefix("\n").removesuffix("\n")
+def _values(text: str) -> dict[str, str]:
+    """Parameters between tags of their own: texts, and only the line breaks around them are not theirs."""
+    values: dict[str, str] = {}
+    place = 0
+    while tag := _VALUE.search(text, place):
+        closer = "</parameter>" if tag["name"] else "</arg_value>"
+        end = text.find(closer, tag.end())
+        name = (tag["name"] or tag["key"]).strip()
+        if end < 0 or name in values:
+            raise faults.bad_shape(
+                f"the parameter {faults.shown(name)} {'is not closed' if end < 0 else 'stands twice'}"
+            )
+        values[name] = text[tag.end() : end].removeprefix("\n").removesuffix("\n")
+        place = end + len(closer)
+    return values
 
 
 def channelled(

@@ -37,7 +37,8 @@ _LABEL = re.compile(
 )
 # An encoder made once: json.dumps makes a new one for every call that asks for anything special.
 _encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
-_NOT_PLAIN = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"})
+# What would end a line, or be taken for markup of the model, if it stood as it is.
+_UNSAFE = re.compile(r"[\x85\u2028\u2029◁]|<(?=[/|a-z_])|\[(?=/?(?:THINK|TOOL|INST))", re.I)
 
 
 def render(messages: Sequence[BaseMessage], toolbox: Toolbox, brief: Brief = _PLAIN) -> list[BaseMessage]:
@@ -88,16 +89,17 @@ def _call(call: Call, toolbox: Toolbox) -> str:
     tool = toolbox.get(call.name)
     if not call.args:
         return f"{call.name}[]"
-    if tool is not None and sole(tool) and list(call.args) == list(tool.parameters):
-        only = next(iter(call.args.values()))
-        return f"{call.name}[{_literal(only if isinstance(only, str) else call.args)}]"
+    short = tool is not None and sole(tool) and list(call.args) == list(tool.parameters)
+    only = next(iter(call.args.values()))
+    # Marks alone, and the parameter's own name, look like a placeholder; there the name has to stand beside them.
+    if short and isinstance(only, str) and any(map(str.isalnum, only)) and only.strip(" \"'") not in call.args:
+        return f"{call.name}[{_literal(only)}]"
     return f"{call.name}[{_literal(call.args)}]"
 
 
 def _literal(value: Any) -> str:
-    """JSON on one line, whatever the text holds."""
-    encoded = _encode(value)
-    return encoded if encoded.isascii() else encoded.translate(_NOT_PLAIN)
+    """JSON on one line that nothing in it can leave."""
+    return _UNSAFE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", _encode(value))
 
 
 def _guarded(thought: str) -> str:

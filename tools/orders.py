@@ -1,0 +1,73 @@
+"""Three tools over a real shop: one reads, one writes, one pays money back for good."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from pathlib import Path
+from typing import Any
+
+from tools.shop import Shop
+from tools.tool import Tool
+
+__all__ = ["Shop", "shop_tools"]
+
+
+def shop_tools(path: str | Path | None = None) -> list[Tool]:
+    """`list_orders`, `place_order` and `refund_order` of the shop in that file; it is made when one is first called.
+
+    The functions of the last two also take `idempotency_key`, which the schema hides from the model: the same key
+    returns the first result instead of doing it again.
+    """
+    shop = Shop(path)
+    return [
+        Tool(
+            "list_orders",
+            "Lists a customer's orders with their ids, products, totals, refunds and states.",
+            shop.list_orders,
+            _schema({"customer": _CUSTOMER}),
+            effect="read",
+            idempotent=True,
+        ),
+        Tool(
+            "place_order",
+            "Places an order for a customer and takes it out of the stock.",
+            shop.place_order,
+            _schema(
+                {
+                    "customer": _CUSTOMER,
+                    "sku": {"type": "string", "description": "the product's code, such as TEA-01"},
+                    "quantity": {"type": "integer", "minimum": 1, "description": "how many"},
+                }
+            ),
+            effect="write",
+        ),
+        Tool(
+            "refund_order",
+            "Pays back an order, or an amount of it. This cannot be undone.",
+            shop.refund_order,
+            _schema(
+                {
+                    "order_id": {"type": "string", "description": "such as O-1001, from list_orders"},
+                    "reason": {"type": "string", "description": "why it is paid back"},
+                    "amount": {
+                        "anyOf": [{"type": "string"}, {"type": "null"}],
+                        "default": None,
+                        "description": "such as 12.50; all that is left of the order unless given",
+                    },
+                },
+                optional={"amount"},
+            ),
+            effect="irreversible",
+        ),
+    ]
+
+
+_CUSTOMER = {"type": "string", "description": "the customer's full name or e-mail address"}
+
+
+def _schema(properties: Mapping[str, Any], optional: Container[str] = ()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": [name for name in properties if name not in optional],
+    }
