@@ -1,4 +1,4 @@
-"""Put the rooms graphs, nodes and tools under `reasonact` in a wheel, where their plain names would meet a user's own."""
+"""Put the rooms under `reasonact` in a wheel, where the plain names graphs, nodes and tools would meet a user's own."""
 
 from __future__ import annotations
 

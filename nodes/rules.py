@@ -147,6 +147,13 @@ def _similar(case: Case) -> int:
     return similar
 
 
+def near_duplicates_soon(case: Case) -> str | None:
+    """Two similar calls before the run would end, the model is told."""
+    if case.limits.near_duplicates > 2 and _similar(case) >= case.limits.near_duplicates - 2:
+        return "Your last calls hardly differ and learned nothing new. Try something else, or answer with what you have."
+    return None
+
+
 def unreadable(case: Case) -> str | None:
     """A reply that cannot be read is answered with what was wrong, a few times."""
     run, limits = case.state["run"], case.limits
@@ -276,6 +283,7 @@ RULES: tuple[Rule, ...] = (
     Rule("citation", "after think", "correct", needs_citation, "require_citation"),
     Rule("repetition", "before think", "tell", repeated_once, "repeats"),
     Rule("circle", "before think", "tell", cycled_once, "cycle_rounds"),
+    Rule("similar_calls", "before think", "tell", near_duplicates_soon, "near_duplicates"),
     Rule("failing_tool", "before think", "tell", failing, "(two failures)"),
 )  # fmt: skip
 

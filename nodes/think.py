@@ -29,6 +29,9 @@ from tools.toolbox import Toolbox
 Prompt = str | SystemMessage | Callable[[Any], Any] | Runnable[Any, Any] | None
 
 
+NO_TOOLS = Toolbox()
+
+
 @dataclass
 class Speech:
     """One reply and how it came about."""
@@ -55,7 +58,7 @@ class Think(Node):
         self.name = "think"
         self.models, self.toolbox, self.limits = models, toolbox, limits
         self.prompt, self.dialect, self.response_format = prompt, dialect, response_format
-        self.bound: dict[tuple[int, str], Runnable[Any, Any]] = {}
+        self.bound: dict[tuple[int, str, bool], Runnable[Any, Any]] = {}
 
     def steps(self, input: State, runtime: Runtime[Context]) -> Steps:
         """One thought, or the limit that forbids it, or the fault that prevents it."""
@@ -147,11 +150,9 @@ class Think(Node):
 
     def speaker(self, model: BaseChatModel, dialect: str, closing: bool) -> Runnable[Any, Any]:
         """The model with what the dialect binds to it, bound once."""
-        if closing and dialect == "native":
-            return model
-        key = (id(model), dialect)
+        key = (id(model), dialect, closing)
         if key not in self.bound:
-            self.bound[key] = DIALECTS[dialect].bind(model, self.toolbox)
+            self.bound[key] = DIALECTS[dialect].bind(model, NO_TOOLS if closing else self.toolbox)
         return self.bound[key]
 
     def call(

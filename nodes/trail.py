@@ -6,14 +6,12 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 
-@dataclass(frozen=True)
-class Trace:
+class Trace(NamedTuple):
     """One step that ran tools."""
 
     message: AIMessage

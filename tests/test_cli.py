@@ -8,24 +8,38 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
+from typer.testing import CliRunner
 from werkzeug import Request, Response
 
+from reasonact import session, tables
+from reasonact.cli import app
 from reasonact.endings import ExitCode
 from reasonact.home import thread_id
 from reasonact.settings import Settings, label, read_label
+from tests.command import counted_tools
 from tests.terminal import Terminal
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = ([], ["ask"], ["resume"], ["threads"], ["threads", "show"], ["threads", "delete"], ["tools"], ["graph"])
-HEAVY = ("langgraph", "langchain_core", "langchain", "openai", "pydantic", "rich.live", "sqlite3")
+HEAVY = ("langgraph", "langchain_core", "langchain", "openai", "rich.live", "sqlite3")
 
 Reply = tuple[str, list[tuple[str, dict[str, Any]]]]
 """What the model says: words, and calls."""
+
+
+@dataclass
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 class Command:
@@ -86,16 +100,23 @@ class Command:
     def line(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "tests.command", *words]
 
-    def run(self, *words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.line(*words),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            env={**self.env, **env},
-            cwd=self.home,
-            timeout=60,
-        )
+    def run(self, *words: str, stdin: str = "", **env: str) -> Done:
+        """In this process, which is quick."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name in set(os.environ) - set(self.env):
+                patch.delenv(name)
+            for name, value in {**self.env, **env}.items():
+                patch.setenv(name, value)
+            patch.setattr(session, "demo_tools", counted_tools)
+            patch.setattr(tables, "demo_tools", counted_tools)
+            done = CliRunner().invoke(app, words, input=stdin)
+        return Done(done.exit_code, done.stdout, done.stderr)
+
+    def process(self, *words: str, **env: str) -> Done:
+        """In a process of its own, as a user runs it."""
+        line = self.line(*words)
+        done = subprocess.run(line, capture_output=True, text=True, env={**self.env, **env}, cwd=self.home, timeout=120)
+        return Done(done.returncode, done.stdout, done.stderr)
 
     def terminal(self, *words: str, **env: str) -> Terminal:
         return Terminal(self.line(*words), {**self.env, **env})
@@ -161,7 +182,7 @@ def test_the_answer_is_on_stdout_and_the_steps_are_not(command: Command) -> None
 
 def test_quiet_prints_the_answer_and_nothing_else(command: Command) -> None:
     command.says(ADD, ANSWER)
-    done = command.run("ask", "-q", "What is 17 + 23?")
+    done = command.process("ask", "-q", "What is 17 + 23?")
     assert (done.returncode, done.stdout, done.stderr) == (0, "it is done.\n", "")
 
 
@@ -179,7 +200,7 @@ def test_json_is_one_object_with_the_typed_result(command: Command) -> None:
 def test_json_can_be_read_whatever_the_encoding(command: Command) -> None:
     command.says(("Final Answer: 北京 \u00e9 \u202e", []))
     for encoding in ("ascii", "latin-1", "utf-8"):
-        done = command.run("ask", "--json", "Where?", PYTHONIOENCODING=encoding)
+        done = command.process("ask", "--json", "Where?", PYTHONIOENCODING=encoding)
         assert json.loads(done.stdout)["answer"] == "北京 \u00e9 \u202e"
 
 
@@ -364,7 +385,7 @@ def test_threads_are_shown_and_deleted(command: Command) -> None:
 def test_two_processes_do_not_work_on_one_thread(command: Command) -> None:
     command.says(("I wait.", [("wait", {"name": "a"})]), ANSWER)
     with subprocess.Popen(
-        command.line("ask", "-q", "--thread", "t", "Wait."), env={**command.env, "WAIT": "4"}
+        command.line("ask", "-q", "--thread", "t", "Wait."), env={**command.env, "WAIT": "8"}
     ) as first:
         until(lambda: command.effects == ["wait a"])
         assert "another reasonact is at work" in command.run("ask", "--thread", "t", "Me too.").stderr

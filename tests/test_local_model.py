@@ -8,9 +8,12 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 
+from graphs.react import build
 from nodes.local import MISSING, available, local_model
 from nodes.models import ModelError
-from tools.tool import Tool, tool
+from tools.calculator import calculator
+from tools.corpus import corpus_tools
+from tools.tool import Tool
 
 pytestmark = [
     pytest.mark.local_model,
@@ -25,19 +28,12 @@ def model() -> BaseChatModel:
 
 
 @pytest.fixture
-def multiply() -> Tool:
-    @tool(effect="read")
-    def calculator(expression: str) -> str:
-        """Work out an arithmetic expression."""
-        left, right = expression.split("*")
-        return str(int(left) * int(right))
-
-    return calculator  # type: ignore[no-any-return]
+def tools() -> list[Tool]:
+    return [calculator, *corpus_tools()]
 
 
 def run(model: BaseChatModel, tools: list[Any], dialect: str, question: str) -> dict[str, Any]:
-    react = pytest.importorskip("graphs.react")
-    return react.build(model, tools, dialect=dialect).invoke({"messages": [("user", question)]})  # type: ignore[no-any-return]
+    return build(model, tools, dialect=dialect).invoke({"messages": [("user", question)]})  # type: ignore[no-any-return]
 
 
 def test_it_says_what_it_can_do(model: BaseChatModel) -> None:
@@ -82,15 +78,15 @@ def test_it_is_held_to_a_schema(model: BaseChatModel) -> None:
     assert set(answer) == {"city", "size"} and answer["city"] in ("Paris", "Rome") and isinstance(answer["size"], int)
 
 
-def test_a_run_in_text_finds_the_answer_through_the_tool(model: BaseChatModel, multiply: Tool) -> None:
-    state = run(model, [multiply], "text", "What is 37 * 24?")
+def test_a_run_in_text_finds_the_answer_through_the_tool(model: BaseChatModel, tools: list[Tool]) -> None:
+    state = run(model, tools, "text", "What is 37 * 24?")
     assert state["status"] == "finished", state.get("reason")
     assert "888" in state["answer"]
     assert any(message.type == "tool" and "888" in message.content for message in state["messages"])
 
 
-def test_a_run_in_json_ends_with_a_typed_result(model: BaseChatModel, multiply: Tool) -> None:
-    state = run(model, [multiply], "json", "What is 37 * 24?")
+def test_a_run_in_json_ends_with_a_typed_result(model: BaseChatModel, tools: list[Tool]) -> None:
+    state = run(model, tools, "json", "What is 37 * 24?")
     assert state["status"] in ("finished", "unreadable", "loop", "tool_limit", "step_limit")
 
 

@@ -80,7 +80,8 @@ def normal(answer: str) -> str:
 def play(name: str, names: tuple[str, ...], label: str) -> list[tuple[dict[str, Any], Episode, dict[str, Any]]]:
     """Every episode of a recording, without the loop rules."""
     played = []
-    for record in load(name):
+    for number, record in enumerate(load(name)):
+        record = {**record, "id": record["id"] if name != "hotpot_react" else str(number)}
         replies = [f"{label}{turn['completion']}" for turn in record["turns"]]
         episode = Episode(replies, record["turns"], names)
         played.append((record, episode, episode.run(record["question"], **UNGUARDED)))
@@ -121,7 +122,9 @@ def test_fever(record_property: Any) -> None:
     right = {r["id"] for r, _, state in played if state["answer"] is not None and state["answer"] == r["gold"]}
     assert differences(played) == []
     assert len(played) == 350 and len(right) == 196
-    assert right == {r["id"] for r, _, _ in played if r["score"]}
+    scored = {r["id"] for r, _, _ in played if r["score"]}
+    # The recorded harness could not read an action on the line after its label, and asked once more where none came.
+    assert (right - scored, scored - right) == ({"fever-3522"}, {"fever-3991"})
     record_property("ended early by loop rules", dict(stopped_early(played, right)))
 
 
@@ -183,7 +186,8 @@ def test_airline() -> None:
             return Tool(name, name, run, {"type": "object", "additionalProperties": True}, effect="read")
 
         tools = [make(name) for name in sorted({name for name, _ in recorded})]
-        model = ScriptedModel([_openai(m) for m in messages if m["role"] == "assistant"])
+        ended = [AIMessage("(the recording ends here)")] if messages[-1]["role"] == "tool" else []
+        model = ScriptedModel([*(_openai(m) for m in messages if m["role"] == "assistant"), *ended])
         limits = Limits(**{**vars(PATIENT), "steps": 0, **UNGUARDED})
         _converse(build(model, tools, dialect="native", limits=limits, prompt=messages[0]["content"]), messages)
         model.assert_played()
@@ -221,7 +225,7 @@ def test_a_small_base_model(record_property: Any) -> None:
     toolbox = Toolbox([_plain(name) for name in ("Search", "Lookup", "Calculator", "search", "lookup", "calculator")][:3])
     rates: dict[str, Counter[str]] = {}
     for record in load("local_model_raw"):
-        output = record["output"]
+        output = record["output"] if isinstance(record["output"], str) else record["output"]["content"]
         reply = AIMessage(output, response_metadata={"finish_reason": record["finish_reason"]})
         kinds = rates.setdefault(record["variant"], Counter())
         try:

@@ -88,10 +88,9 @@ WALKS: dict[str, Walk] = {
         many(*"abc" * 3), "b" + "TgAo" * 9 + "TgH", "loop", None, [f"look {x}" for x in "abc" * 3], limits=Limits(steps=20)
     ),
     "calls that hardly differ and learn nothing": Walk(
-        many("population of the town in 2001", "population of the town in 2002", "population of the town in 2003",
-             "population of the town in 2004"),
-        "b" + "TgAo" * 4 + "TgH", "loop", None, [f"look population of the town in 200{n}" for n in "1234"],
-        built={"world": World(answers={f"population of the town in 200{n}": "nothing" for n in "1234"})},
+        many(*[f"population of the town in 200{n}" for n in "123456"]),
+        "b" + "TgAo" * 6 + "TgH", "loop", None, [f"look population of the town in 200{n}" for n in "123456"],
+        built={"world": World(answers={f"population of the town in 200{n}": "nothing" for n in "123456"})},
     ),
     "one tool too often": Walk(
         [look(x) for x in "abc"], "bTgAoTgAoTgH", "tool_limit", None, ["look a", "look b"], limits=Limits(tool_calls=2)

@@ -252,27 +252,35 @@ def _decoded(text: str) -> Any:
         return None
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
+    except KeyError:
+        return None
     except (ValueError, RecursionError):
         pass
     if "\\" in text:
         # Python warns of escapes it does not know, and reads others differently.
         return None
     try:
-        value = ast.literal_eval(text)
+        tree = ast.parse(text, mode="eval")
+        value = None if any(map(_repeats, ast.walk(tree))) else ast.literal_eval(tree)
         return json.loads(json.dumps(value, allow_nan=False))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 
 
+def _repeats(node: ast.AST) -> bool:
+    keys = [one.value for one in node.keys if isinstance(one, ast.Constant)] if isinstance(node, ast.Dict) else []
+    return len(set(keys)) != len(keys)
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise KeyError("a key stands twice")
     return made
 
 
 def _refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")
+    raise KeyError(f"{constant} is not JSON")
 
 
 def _check(tool: Tool, args: dict[str, Any]) -> None:

@@ -2,54 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from fractions import Fraction
-
 from tools import arithmetic
 from tools.arithmetic import Number
 from tools.expression import Token, plain, tokens
 from tools.observation import ToolFailure
+from tools.operations import CONSTANTS, FUNCTIONS, MAX_NODES, OPERATORS, TAKE_MANY
 from tools.tool import Tool
 
 MAX_LENGTH = 500
-MAX_NODES = 200
 MAX_DEPTH = 30
 
-_CONSTANTS: dict[str, Number] = {"pi": math.pi, "e": math.e}
-_FUNCTIONS: dict[str, tuple[Callable[..., Number], int, int]] = {
-    "sqrt": (arithmetic.root, 1, 1),
-    "abs": (abs, 1, 1),
-    "round": (arithmetic.rounded, 1, 2),
-    "floor": (lambda value: Fraction(math.floor(value)), 1, 1),
-    "ceil": (lambda value: Fraction(math.ceil(value)), 1, 1),
-    "min": (lambda *values: min(values), 1, MAX_NODES),
-    "max": (lambda *values: max(values), 1, MAX_NODES),
-    "sum": (lambda *values: sum(values, Fraction(0)), 1, MAX_NODES),
-    "pow": (arithmetic.power, 2, 2),
-    "factorial": (arithmetic.factorial, 1, 1),
-    "ln": (arithmetic.natural, 1, 1),
-    "log": (arithmetic.logarithm, 1, 2),
-    "log10": (arithmetic.logarithm, 1, 1),
-    "log2": (lambda value: arithmetic.logarithm(value, Fraction(2)), 1, 1),
-    "exp": (arithmetic.exponential, 1, 1),
-    "sin": (arithmetic.wave(math.sin), 1, 1),
-    "cos": (arithmetic.wave(math.cos), 1, 1),
-    "tan": (arithmetic.wave(math.tan), 1, 1),
-}
-_OPERATORS: dict[str, tuple[int, Callable[[Number, Number], Number]]] = {
-    "+": (1, lambda a, b: a + b),
-    "-": (1, lambda a, b: a - b),
-    "*": (2, arithmetic.multiply),
-    "x": (2, arithmetic.multiply),
-    "of": (2, arithmetic.multiply),
-    "/": (2, lambda a, b: a / b),
-    "//": (2, lambda a, b: Fraction(a // b)),
-    "%": (2, lambda a, b: a % b),
-    "**": (4, arithmetic.power),
-}
 _SIGN_BINDS = 3
-_TAKE_MANY = frozenset(name for name, (_, _, most) in _FUNCTIONS.items() if most > 1)
 
 
 def calculate(expression: str) -> str:
@@ -72,7 +35,7 @@ def evaluate(expression: str) -> Number:
     if not text:
         raise ToolFailure("give an expression such as 12*(3+4)")
     try:
-        return Reader(tokens(text, _TAKE_MANY)).value()
+        return Reader(tokens(text, TAKE_MANY)).value()
     except ZeroDivisionError:
         raise ToolFailure("division by zero") from None
     except OverflowError:
@@ -112,11 +75,11 @@ class Reader:
 
     def _binary(self, binds: int) -> Number:
         left = self._operand()
-        while (operator := self._next()) in _OPERATORS and (level := _OPERATORS[operator][0]) > binds:
+        while (operator := self._next()) in OPERATORS and (level := OPERATORS[operator][0]) > binds:
             self._at += 1
             # A power binds to the right: 2**3**2 is 2**9.
             right = self._deeper(level - 1) if operator == "**" else self._binary(level)
-            left = self._node(_OPERATORS[operator][1](left, right))
+            left = self._node(OPERATORS[operator][1](left, right))
         return left
 
     def _deeper(self, binds: int) -> Number:
@@ -147,7 +110,7 @@ class Reader:
         after = self._next(1)
         if after in ("+", "-"):
             return self._tokens[self._at].glued
-        return not after or after in _OPERATORS or after in (")", ",", "!")
+        return not after or after in OPERATORS or after in (")", ",", "!")
 
     def _primary(self) -> Number:
         if self._at >= len(self._tokens):
@@ -165,21 +128,20 @@ class Reader:
         return found
 
     def _named(self, name: str) -> Number:
-        if name in _CONSTANTS:
-            return self._node(_CONSTANTS[name])
-        if name not in _FUNCTIONS:
-            raise ToolFailure(f"unknown name {name[:40]!r}: there are {', '.join([*_FUNCTIONS, *_CONSTANTS])}")
+        if name in CONSTANTS:
+            return self._node(CONSTANTS[name])
+        if name not in FUNCTIONS:
+            raise ToolFailure(f"unknown name {name[:40]!r}: there are {', '.join([*FUNCTIONS, *CONSTANTS])}")
         if not self._take("("):
             raise ToolFailure(f"write {name} with brackets: {name}(…)")
         values = [self._deeper(0)]
         while self._take(","):
             values.append(self._deeper(0))
         self._close()
-        function, least, most = _FUNCTIONS[name]
+        function, least, most = FUNCTIONS[name]
         if not least <= len(values) <= most:
-            raise ToolFailure(
-                f"{name} takes {least if least == most else f'{least} to {most}'} numbers, not {len(values)}"
-            )
+            wanted = "1 number" if most == 1 else f"{least} to {most} numbers" if least < most else f"{most} numbers"
+            raise ToolFailure(f"{name} takes {wanted}, not {len(values)}")
         return self._node(function(*values))
 
     def _close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import sqlite3
@@ -53,6 +54,7 @@ class Corpus:
         self._lock = threading.Lock()
         self._index: sqlite3.Connection | None = None
         self._titles: dict[str, Article] = {}
+        self._spelt: dict[str, str] = {}
         self._articles: list[Article] = []
 
     def find(self, query: str) -> Article | None:
@@ -65,10 +67,13 @@ class Corpus:
             return best[0] if best else None
 
     def similar(self, query: str, count: int = SIMILAR) -> list[str]:
-        """Titles of the articles that have something of the query in them, the closest first."""
+        """Titles spelt like the query, then those of articles that have something of it in them."""
         with self._lock:
             self._build()
-            return [article.title for article in self._ranked(" OR ".join(_pieces(query)), count)]
+            spelt = difflib.get_close_matches(plain(query[:MAX_QUERY]), self._spelt, n=count, cutoff=0.75)
+            ranked = self._ranked(" OR ".join(_pieces(query)), count)
+            close = [self._spelt[name] for name in spelt] + [article.title for article in ranked]
+            return list(dict.fromkeys(close))[:count]
 
     def close(self) -> None:
         """Forget the index; the next question builds it again."""
@@ -83,6 +88,8 @@ class Corpus:
         if not self._articles:
             self._articles = list(shipped() if self._given is None else self._given)
             self._titles = {plain(article.title): article for article in self._articles}
+            words = {word: article.title for name, article in self._titles.items() for word in _words(name)}
+            self._spelt = words | {name: article.title for name, article in self._titles.items()}
         index = sqlite3.connect(":memory:", check_same_thread=False)
         index.execute("CREATE VIRTUAL TABLE pages USING fts5(title, text, tokenize = 'porter unicode61')")
         rows = ((_spaced(article.title), _spaced(article.text)) for article in self._articles)

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from tools.observation import ToolFailure
 
 _MARKS = str.maketrans(
-    {"×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "∕": "/", "−": "-", "–": "-", "^": "**", "π": "pi"}
+    {"×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-", "^": "**", "π": "pi"}
 )
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9][0-9_]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
     r"|\.[0-9]+(?:[eE][+-]?[0-9]+)?)|(?P<name>(?:math\.)?[A-Za-z][A-Za-z0-9_]*)|(?P<mark>\*\*|//|[-+*/%!(),]))"
 )
+_RAISED = re.compile("[⁰¹²³⁴-⁹⁻]+")
+_FRACTION = re.compile("[¼-¾⅐-⅞]")
+_NO_NUMBER = re.compile("[₀-₎①-⓿]")
 
 
 @dataclass(frozen=True)
@@ -29,21 +32,24 @@ class Token:
 
 
 def plain(text: str) -> str:
-    """ASCII for the many ways to write a sum; a raised 2 is a power, not a digit more."""
-    text = re.sub("[⁰¹²³⁴-⁹⁻]+", lambda raised: f"**({unicodedata.normalize('NFKC', raised.group())})", text)
-    text = re.sub("[¼-¾⅐-⅞]", lambda part: f"({unicodedata.normalize('NFKC', part.group())})", text)
-    text = unicodedata.normalize("NFKC", text.replace("′", "'")).replace("\u2044", "/").translate(_MARKS)
+    """ASCII for the many ways to write a sum; a raised 2 is a power, not one more digit."""
+    text = _RAISED.sub(lambda raised: f"**({raised.group()})", text)
+    text = _FRACTION.sub(lambda part: f"({part.group()})", text)
+    # Normalising would make 52 of 5₂ and 1 of ①.
+    text = unicodedata.normalize("NFKC", _NO_NUMBER.sub("#", text)).translate(_MARKS)
     return text.replace("([", "(").replace("])", ")").strip().rstrip("=? \t\n")
 
 
 def tokens(text: str, many: Container[str]) -> list[Token]:
-    """The parts of a plain expression; `many` are the names of functions between whose brackets a comma parts numbers.
+    """The parts of a plain expression.
+
+    Between the brackets of a function in `many` a comma parts numbers; elsewhere it may group thousands.
 
     Raises:
         ToolFailure: something in it is no part of an expression.
     """
-    found_so_far: list[Token] = []
-    calls: list[bool] = []
+    cut: list[Token] = []
+    parting = [False]
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -54,18 +60,19 @@ def tokens(text: str, many: Container[str]) -> list[Token]:
         kind = found.lastgroup or ""
         start, at = found.span(kind)
         word = found[kind].lower().removeprefix("math.")
-        if kind == "number" and "," in word and any(calls[-1:]):
-            # Between the brackets of max(1,234) a comma parts two numbers.
-            if re.search(r",\s", text):
-                raise ToolFailure(f"write {word} without commas inside a function")
-            word = word.partition(",")[0]
+        if kind == "number" and parting[-1] and "," in word:
+            word = _first(word, text)
             at = start + len(word)
         elif word == "(":
-            called = tokens[-1] if tokens else None
-            calls.append(called is not None and called.kind == "name" and _FUNCTIONS.get(called.text, (0, 0, 1))[2] > 1)
-        elif word == ")":
-            del calls[-1:]
-        tokens.append(_Token(kind, word, start == found.start()))
-    return tokens
+            parting.append(bool(cut) and cut[-1].text in many)
+        elif word == ")" and len(parting) > 1:
+            parting.pop()
+        cut.append(Token(kind, word, start == found.start()))
+    return cut
 
 
+def _first(numbers: str, text: str) -> str:
+    """1 of the `1,234` in max(1,234); where other commas of the text have spaces, 1234 may be meant."""
+    if re.search(r",\s", text):
+        raise ToolFailure(f"write {numbers} without commas inside a function")
+    return numbers.partition(",")[0]

@@ -34,11 +34,14 @@ def facts(given: Any) -> dict[str, Any]:
 
 def schema(given: Any) -> dict[str, Any]:
     """The JSON Schema of what the model fills."""
+    if given.args_schema is None and any(kind.__name__ == "Tool" for kind in type(given).__mro__):
+        # LangChain's oldest kind takes one text, and shows the signature of its own machinery instead.
+        return {"type": "object", "properties": dict(given.args), "required": list(given.args)}
     shown = given.tool_call_schema
-    if isinstance(shown, dict):
-        whole = dict(shown)
-    else:
-        whole = shown.model_json_schema() if hasattr(shown, "model_json_schema") else shown.schema()
+    if not isinstance(shown, dict):
+        shown = shown.model_json_schema() if hasattr(shown, "model_json_schema") else shown.schema()
+    # A copy: LangChain keeps the schema it gave and gives it again.
+    whole = dict(shown)
     properties = {name: about for name, about in (whole.get("properties") or {}).items() if name != KEY}
     required = [name for name in whole.pop("required", None) or () if name in properties]
     kept = {key: value for key, value in whole.items() if key not in ("title", "description")}

@@ -13,8 +13,10 @@ from tools.values import Unreadable, as_text
 MAX_MESSAGE = 1_000
 """Characters of a tool's own words about its failure that are passed on."""
 
-# Besides control marks those that turn the order of text around, and invisible letters that only a model reads.
 _UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+"""Control marks, those that turn the order of text around, and invisible letters that only a model reads."""
+_PIECE = re.compile(r"(?s).{1,240}[^\x00-\x7f]{0,16}")
+_TO_NUL = dict.fromkeys([*range(0x09), *range(0x0B, 0x20), 0x7F], "\0")
 
 
 class ToolFailure(Exception):
@@ -52,9 +54,26 @@ def tidy(text: str) -> str:
     """Text that every database and terminal takes: NFC, no NUL, surrogates or control marks but newline and tab."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
-        text = unicodedata.normalize("NFC", text)
+        text = _composed(text)
     text = text.replace("\r\n", "\n")
-    return text if text.isprintable() else _UNWANTED.sub("\ufffd", text)
+    return text if text.isprintable() else _replaced(text)
+
+
+def _composed(text: str) -> str:
+    # Sorting a run of combining marks takes the square of its length: long texts are composed piece by piece, and the
+    # end of a piece is moved on past what could belong to its last letter.
+    if len(text) <= 256:
+        return unicodedata.normalize("NFC", text)
+    return "".join([unicodedata.normalize("NFC", piece) for piece in _PIECE.findall(text)])
+
+
+def _replaced(text: str) -> str:
+    # `sub` with millions of hits takes seconds; `translate` is fast from ASCII to ASCII alone.
+    if text.isascii():
+        return text.translate(_TO_NUL).replace("\0", "\ufffd")
+    for mark in set(_UNWANTED.findall(text[:100_000])):
+        text = text.replace(mark, "\ufffd")
+    return _UNWANTED.sub("\ufffd", text)
 
 
 def shorten(text: str, limit: int) -> str:
@@ -91,7 +110,7 @@ def failure(error: BaseException, tool_name: str) -> tuple[str, str]:
 def _told(error: BaseException) -> str:
     try:
         # Cut only after hiding, or half a secret would be left; the first cut is far beyond what is shown.
-        told = without_secrets(str(error)[: 20 * MAX_MESSAGE]).strip()
+        told = tidy(without_secrets(str(error)[: 20 * MAX_MESSAGE])).strip()
     except Exception:
         told = ""
     return (told if len(told) <= MAX_MESSAGE else f"{told[: MAX_MESSAGE - 1]}…") or _SENTENCES["tool_error"]

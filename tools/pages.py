@@ -35,7 +35,7 @@ def _abbreviates(text: str, start: int, end: int) -> bool:
     words = text[max(start, end - 16) : end].split()
     last = words[-1].lstrip("(\"'“‘") if words else ""
     initials = all(len(letter) == 1 and letter.isalpha() and letter.isascii() for letter in last.split("."))
-    return bool(last) and ((initials and last != "I") or last.lower() in _ABBREVIATIONS)
+    return bool(last) and ((initials and (last != "I" or len(words) == 1)) or last.lower() in _ABBREVIATIONS)
 
 
 def first_sentences(text: str, count: int = 5) -> str:

@@ -14,10 +14,12 @@ _VALUE = r"""(?:\\?"[^"]*"?|'[^']*'?|[^\s"'&,;<>)}\]]+)"""
 # Every run is either bounded or begins after a literal, so that a long text is read once.
 _NAMED = re.compile(
     rf"""(?ix)
-    ( authorization \\?["']? \s{{0,8}} [=:] \s{{0,8}} \\?["']? ) (?: (?:bearer|basic|digest|token|apikey) \s{{1,8}} )? {_VALUE}
+    ( authorization \\?["']? \s{{0,8}} [=:] \s{{0,8}} \\?["']? )
+      (?: (?:bearer|basic|digest|token|apikey) \s{{1,8}} )? {_VALUE}
     | ( \b bearer \s{{1,8}} ) [^\s"',;]{{3,}}
     | ( {_NAMES} \\?["']? \s{{0,8}} [=:] \s{{0,8}} ) {_VALUE}
     | ( --{_NAMES} ["']? [\s,]{{1,8}} ) {_VALUE}
+    | ( [?&] (?:key|sig|auth|code|pass) = ) {_VALUE}
     | ( :// [^/\s:@]{{0,256}} : ) [^@/\s]{{1,1024}} (?=@)
     | ( :// ) [^/\s:@]{{8,1024}} (?=@)
     """

@@ -6,23 +6,21 @@ import json
 import re
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tools import money
 from tools.home import home
 from tools.observation import ToolFailure
+from tools.shop_file import connect, prepare, transaction
 
 Row = dict[str, Any]
 
-_SEED = Path(__file__).with_name("data") / "shop.sql"
-_WAIT = 30.0
 _MAX_TEXT = 500
 _ORDER = re.compile(r"\s*(?:order\s*)?(?:O-?|#)?([0-9]{1,12})\s*", re.IGNORECASE)
-_MONEY = re.compile(r"\s*(?:\$|USD)?\s*([0-9]{1,9})(?:\.([0-9]{1,2})0*)?\s*(?:USD)?\s*", re.IGNORECASE)
 
 
 class Shop:
@@ -83,14 +81,14 @@ class Shop:
                 "INSERT INTO refunds (order_id, amount, reason, made) VALUES (?, ?, ?, ?)",
                 (order["id"], cents, why, _today()),
             )
-            return {"paid_back": _money(cents), **_shown(_order(shop, order_id))}
+            return {"paid_back": money.shown(cents), **_shown(_order(shop, order_id))}
 
         return self._once(idempotency_key, ["refund_order", order_id, reason, amount], refund)
 
     def _once(self, key: str | None, call: list[Any], act: Callable[[sqlite3.Connection], Row]) -> Row:
         """`act` in a transaction of its own; under a key that was used before, its first result instead."""
         written = json.dumps(call, ensure_ascii=False)
-        with self._open() as shop, _transaction(shop):
+        with self._open() as shop, transaction(shop):
             if key is None:
                 return act(shop)
             if before := shop.execute("SELECT call, result FROM done WHERE key = ?", (key,)).fetchone():
@@ -108,45 +106,11 @@ class Shop:
         with self._lock:
             if self._ready != path or not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with closing(_connect(path)) as shop:
-                    _prepare(shop)
+                with closing(connect(path)) as shop:
+                    prepare(shop)
                 self._ready = path
-        with closing(_connect(path)) as shop:
+        with closing(connect(path)) as shop:
             yield shop
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    shop = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
-    shop.row_factory = sqlite3.Row
-    shop.execute("PRAGMA foreign_keys = ON")
-    return shop
-
-
-def _prepare(shop: sqlite3.Connection) -> None:
-    deadline = time.monotonic() + _WAIT
-    while True:
-        try:
-            # Switching to WAL does not always wait for another process that is doing the same.
-            shop.execute("PRAGMA journal_mode = WAL")
-            break
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-    if shop.execute("PRAGMA user_version").fetchone()[0] == 0:
-        shop.executescript(_SEED.read_text(encoding="utf-8"))
-
-
-@contextmanager
-def _transaction(shop: sqlite3.Connection) -> Iterator[None]:
-    # Taking the write lock at once means that what is checked cannot change before it is written.
-    shop.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        shop.execute("ROLLBACK")
-        raise
-    shop.execute("COMMIT")
 
 
 _ORDERS = "SELECT orders.*, title FROM orders JOIN products USING (sku)"
@@ -187,22 +151,10 @@ def _refundable(order: sqlite3.Row, amount: str | None) -> int:
     left: int = order["total"] - order["refunded"]
     if left == 0:
         raise ToolFailure(f"order {_id(order)} is already refunded in full")
-    cents = left if amount is None else _cents(amount)
+    cents = left if amount is None else money.cents(amount)
     if cents > left:
-        raise ToolFailure(f"only {_money(left)} of order {_id(order)} can still be refunded")
+        raise ToolFailure(f"only {money.shown(left)} of order {_id(order)} can still be refunded")
     return cents
-
-
-def _cents(amount: str) -> int:
-    found = _MONEY.fullmatch(amount)
-    cents = int(found[1]) * 100 + int((found[2] or "0").ljust(2, "0")) if found else 0
-    if cents <= 0:
-        raise ToolFailure("the amount must be above 0 and written like 12.50")
-    return cents
-
-
-def _money(cents: int) -> str:
-    return f"{cents // 100}.{cents % 100:02} USD"
 
 
 def _id(order: sqlite3.Row) -> str:
@@ -216,8 +168,8 @@ def _shown(order: sqlite3.Row) -> Row:
         "sku": order["sku"],
         "product": order["title"],
         "quantity": order["quantity"],
-        "total": _money(order["total"]),
-        "refunded": _money(order["refunded"]),
+        "total": money.shown(order["total"]),
+        "refunded": money.shown(order["refunded"]),
         "status": order["status"],
         "placed": order["placed"],
     }

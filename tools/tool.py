@@ -81,7 +81,7 @@ class Tool:
             return thing
         if isinstance(thing, Mapping):
             return _from_schema(thing)
-        if hasattr(thing, "args_schema") and hasattr(thing, "invoke"):
+        if hasattr(thing, "invoke") and (hasattr(thing, "args_schema") or isinstance(thing, type)):
             return _from_langchain(thing)
         if callable(thing):
             return _from_function(thing)

@@ -55,7 +55,7 @@ class Wikipedia:
         import httpx2
 
         asked = {"action": "query", "format": "json", "formatversion": "2", "utf8": "1", **params}
-        settings: Any = {"timeout": SECONDS, "trust_env": False, "max_redirects": MAX_REDIRECTS}
+        settings: Any = {"timeout": SECONDS, "max_redirects": MAX_REDIRECTS}
         try:
             with (
                 httpx2.Client(headers={"User-Agent": AGENT}, follow_redirects=True, **settings) as client,

@@ -14,6 +14,7 @@ _ROUND = ("(（", re.compile(f"[()（）{_QUOTE_MARKS}]"))
 _FAMILY = {"[": _SQUARE, "［": _SQUARE, "【": _SQUARE, "(": _ROUND, "（": _ROUND}
 OPENERS = "".join(_FAMILY)
 _DEEPEST = 64
+_LONGEST = 32_776
 MOST_PIECES = 64
 """No call takes more values; reading on would cost time and change nothing."""
 _SPLITS = re.compile(r"[,，\[\](){}\"'“＂]")
@@ -34,7 +35,8 @@ def _closing(text: str, at: int, *, strings: bool) -> tuple[int, bool]:
     """The place of the closing bracket, and whether quoted texts were passed over to find it."""
     opens, events = _FAMILY[text[at]]
     depth, place, skipped = 0, at, False
-    while event := events.search(text, place):
+    # Arguments of more than this are refused, closed or not.
+    while event := events.search(text, place, at + _LONGEST):
         place = event.end()
         mark = event[0]
         if mark in opens:
@@ -62,7 +64,8 @@ def _starts(text: str, at: int) -> bool:
 
 def _string_end(text: str, at: int, quote: str) -> int:
     """Just after the quote that ends a text: not escaped, and followed by a comma, a bracket or the end."""
-    while (found := text.find(quote, at)) >= 0:
+    end = at + _LONGEST
+    while (found := text.find(quote, at, end)) >= 0:
         escapes = found
         while escapes > at and text[escapes - 1] == "\\":
             escapes -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,13 +27,16 @@ _WORD = "|".join(f"(?P<{kind}>{words})" for kind, words in _WORDS.items())
 _NUMBER = rf"{_SPACE}?[#(（]?\d{{1,9}}(?:\.\d{{1,4}})?[)）]?"
 _LABEL = re.compile(
     rf"^(?P<before>[^\S\n]{{0,200}}+(?:[>#*_`•\u200b\ufeff-][>#*_`•\u200b\ufeff \t-]{{0,24}}+)?)"
+    r"(?=[taioqpf思想行动工参输观问答最回])"
     rf"(?:(?:{_WORD})(?:{_NUMBER})?(?P<between>[ \t\u3000*_`]{{0,24}}+)(?P<colon>[:：﹕]|$)"
     rf"|(?P<finish>finish)(?:{_SPACE}{{0,8}}+(?P<opens>[:：]|(?=[\[(（［【]))))",
     re.I | re.M,
 )
 _FENCE = re.compile(r"^[^\S\n]{0,200}+(?P<fence>```|~~~)(?P<info>[^\n]*)$", re.M)
 _MARKS = re.compile(r"[*_`]+")
-_STOPS = ("observation", "question")
+_NOT_ITS_OWN = ("observation", "question")
+_MOST = 256
+"""Labels of one reply that are read; a model that writes more repeats itself, and the first ones decide."""
 _RESIDUE = re.compile(r"\n[\s>#*_`-]{0,24}+(?P<rest>[^\W\d_]{1,11})[^\S\n]{0,8}+\d{0,4}\s{0,8}\Z")
 
 
@@ -55,11 +59,12 @@ class Section:
 def sections(text: str) -> list[Section]:
     """The parts of the text in order; words before the first label are a part of the kind "words".
 
-    A label counts at the start of a line, with or without a number and markdown, outside code fences.
+    A label counts at the start of a line, with or without a number and markdown, outside code fences. The parts end
+    with the first observation or question: what follows is not the model's to say.
     """
-    found = list(_found(text))
+    found = _own(text)
     parts = [Section("words", text[: found[0].start() if found else len(text)])]
-    for number, label in enumerate(found):
+    for number, label in enumerate(found[:_MOST]):
         end = found[number + 1].start() if number + 1 < len(found) else len(text)
         kind = _kind(label)
         final = kind == "answer" and (label["answer"] or "").lower() != "answer"
@@ -81,7 +86,7 @@ def without_residue(text: str) -> str:
     if left is None:
         return text
     rest = left["rest"].lower()
-    half = any(len(rest) >= 3 and stop.startswith(rest) for stop in _STOPS) or rest == "观"
+    half = any(len(rest) >= 3 and stop.startswith(rest) for stop in _NOT_ITS_OWN) or rest == "观"
     return text[: left.start()] if half else text
 
 
@@ -102,11 +107,21 @@ def _kind(label: re.Match[str]) -> Kind:
     return next(kind for kind in _WORDS if label[kind])
 
 
+def _own(text: str) -> list[re.Match[str]]:
+    """The labels up to the first that is not the model's, and no more than anyone means."""
+    found: list[re.Match[str]] = []
+    for label in _found(text):
+        found.append(label)
+        if _kind(label) in _NOT_ITS_OWN or len(found) > _MOST:
+            break
+    return found
+
+
 def _found(text: str) -> Iterator[re.Match[str]]:
     """The labels outside fences; a fence that is never closed hides none."""
-    fences = list(_FENCE.finditer(text))
+    fences = list(_FENCE.finditer(text)) if "```" in text or "~~~" in text else []
     last = {fence["fence"]: fence.start() for fence in fences if not fence["info"].strip()}
-    events = sorted([*fences, *_LABEL.finditer(text)], key=lambda event: event.start())
+    events = heapq.merge(fences, _LABEL.finditer(text), key=lambda event: event.start())
     opened = ""
     before: Kind = "words"
     for event in events:

@@ -89,7 +89,8 @@ def _past(text: str, start: int, end: int) -> int:
 
 def _block(text: str, start: int, end: int, toolbox: Toolbox, truncated: bool) -> tuple[list[Move], int]:
     """The calls of one block that starts at `start`, and where it ends; a block that only wraps others has none."""
-    start += len(text[start:end]) - len(text[start:end].lstrip())
+    while start < end and text[start].isspace():
+        start += 1
     if text[start : start + 3] == "```":
         start = text.find("\n", start, end) + 1 or end
     if text[start : start + 1] in ("{", "[", "｛") and start < end:

@@ -22,7 +22,7 @@ _AFTER_ITEM = re.compile(r"\s*(?:[,，、}\]｝］]|$)")
 _AFTER_VALUE = re.compile(
     r"\s*(?:[}\]｝］]|$|[,，]\s*(?:[}｝]|[\"'“‘＂][^\"'“”‘’＂\n]{1,128}[\"'”’＂]\s*[:：]|[\w.$-]{1,128}\s*[:：]))"
 )
-_GLUED = re.compile(r"[\"'”’＂]\s*[:：]")
+_GLUED = re.compile(r"[\"'”’＂]\s*[:：=]")
 _SLIP = re.compile(r"\\(u[0-9a-fA-F]{4}|.)|\"", re.S)
 _REPAIRABLE = 8192
 
@@ -99,6 +99,10 @@ def _close(made: Mended, stack: list[str], closer: str) -> None:
 def _string(made: Mended, text: str, at: int, stack: list[str]) -> int:
     """A string ends at a quote of its kind after which the structure goes on; others belong to it."""
     closing = _QUOTES[text[at]]
+    if text.startswith(closing * 3, at) and (triple := text.find(closing * 3, at + 3)) >= 0:
+        _starts_key(made, stack)
+        made.pieces.append(json.dumps(text[at + 3 : triple]))
+        return triple + 3
     key = _starts_key(made, stack)
     after = _AFTER_KEY if key else _AFTER_VALUE if stack[-1] == "}" else _AFTER_ITEM
     end = at + 1
@@ -175,18 +179,21 @@ def repaired(piece: str, colons: int) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     keys: list[str] = []
-    if not isinstance(value, dict) or not _stands(value, piece, keys) or len(keys) != colons:
+    texts: list[str] = []
+    if not isinstance(value, dict) or not _stands(value, piece, keys, texts) or len(keys) != colons:
         return None
-    return value
+    # Quotes that delimit nothing in the object belonged to a text that the library left out.
+    return value if piece.count('"') <= 2 * (len(keys) + len(texts)) else None
 
 
-def _stands(value: Any, piece: str, keys: list[str]) -> bool:
+def _stands(value: Any, piece: str, keys: list[str], texts: list[str]) -> bool:
     if isinstance(value, dict):
         keys.extend(value)
         named = all(_IDENTIFIER.fullmatch(key) and key in piece for key in value)
-        return named and all(_stands(one, piece, keys) for one in value.values())
+        return named and all(_stands(one, piece, keys, texts) for one in value.values())
     if isinstance(value, list):
-        return all(_stands(one, piece, keys) for one in value)
+        return all(_stands(one, piece, keys, texts) for one in value)
     if isinstance(value, str):
-        return bool(value.strip()) and value in piece
+        texts.append(value)
+        return bool(value.strip()) and value in piece and '"' not in value
     return True

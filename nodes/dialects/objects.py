@@ -123,8 +123,10 @@ def _decoded(made: Mended, piece: str) -> Any:
 
 
 def _measure(value: Any, depth: int = 0) -> None:
-    if depth > DEEPEST:
+    if not isinstance(value, (dict, list)):
+        return
+    if depth >= DEEPEST:
         raise Unreadable(f"it is nested deeper than {DEEPEST}")
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inner = value.values() if isinstance(value, dict) else value
     for one in inner:
         _measure(one, depth + 1)

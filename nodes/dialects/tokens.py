@@ -15,7 +15,10 @@ _TURN = re.compile(
     r"(?<![`'\"“‘])(?:<\|(?:im_end|im_start|eot_id|eom_id|endoftext|end_of_text|end|return|user|start_header_id)\|>"
     r"|</s>|<end_of_turn>|<start_of_turn>|<eos>|<｜end▁of▁sentence｜>|<\|end▁of▁sentence\|>)"
 )
-_SPECIAL = r"(?:<\|[^|<>\s]{1,40}\|>|<｜[^｜<>]{1,40}｜>|</?s>|<bos>|<eos>|<pad>|<end_of_turn>|<unk>)"
+_SPECIAL = (
+    r"(?:<\|(?!/?tool|python|channel)[^|<>\s]{1,40}\|>|<｜(?!tool)[^｜<>]{1,40}｜>"
+    r"|</?s>|<(?:bos|eos|pad|unk|end_of_turn)>)"
+)
 _LEADING = re.compile(rf"(?:\s|{_SPECIAL})*+")
 _TRAILING = re.compile(rf"{_SPECIAL}\s*\Z")
 _CHANNEL = re.compile(r"<\|channel\|>(?P<head>[^<]{0,200})(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>)")
