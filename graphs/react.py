@@ -23,8 +23,9 @@ from nodes.models import Models
 from nodes.observe import Observe
 from nodes.rates import Rates
 from nodes.rules import RULES
+from nodes.speaking import Prompt, Speaker
 from nodes.state import Outcome, State, Task
-from nodes.think import Prompt, Think
+from nodes.think import Think
 from tools.defaults import demo_tools
 from tools.toolbox import Toolbox
 
@@ -80,7 +81,7 @@ def build(
     graph.add_edge(START, "begin")
     graph.add_edge("begin", "think")
 
-    graph.add_node("think", Think(models, toolbox, limits, prompt, dialect, response_format))
+    graph.add_node("think", Think(Speaker(models, toolbox, prompt, dialect), limits, response_format))
     graph.add_edge("think", "guard")
 
     graph.add_node("guard", Guard(toolbox, limits, approve), metadata={"rules": rule_table()})

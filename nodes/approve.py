@@ -7,7 +7,8 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from nodes.approval import RESPONSE_SCHEMA, UnclearAnswer, decide, request
+from nodes.answers import UnclearAnswer, decide
+from nodes.approval import RESPONSE_SCHEMA, request
 from nodes.state import State, Update
 from tools.toolbox import Toolbox
 

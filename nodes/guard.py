@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from langgraph.runtime import Runtime
 
 from nodes.approval import ask_first, call_fingerprint
+from nodes.case import Case, limits_in_force
 from nodes.context import Context
 from nodes.limits import Limits
-from nodes.rules import Case, first_broken, limits_in_force
+from nodes.rules import first_broken
 from nodes.state import State, Turn, Update
 from tools.toolbox import Toolbox
 

@@ -25,7 +25,7 @@ class Limits:
     cycle_rounds: int = 3
     """Rounds of one cycle, each with the same observations, that end the run."""
     near_duplicates: int = 6
-    """Similar calls with one observation among the last twelve steps that end the run; two before, the model is told."""
+    """Similar calls with one observation among the last twelve steps that end the run; the model is told two before."""
     tool_calls: int = 10
     """Calls of one tool in one run; a tool's own `cap` wins."""
     tool_writes: int = 5

@@ -2,64 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal
-
-from langchain_core.messages import AIMessage
+from dataclasses import dataclass, field
+from typing import Literal
 
 from nodes.approval import call_fingerprint
-from nodes.context import Context
-from nodes.limits import Limits
-from nodes.state import State, Status
-from nodes.trail import Trace, trail
-from tools.toolbox import Toolbox
+from nodes.case import Case
+from nodes.loops import (
+    cycled_once,
+    cycling,
+    failing,
+    near_duplicates,
+    near_duplicates_soon,
+    repeated_once,
+    repeating,
+)
+from nodes.state import Status
 
 When = Literal["before think", "after think"]
 Then = Literal["stop", "correct", "tell"]
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a rule judges: the state, the limits in force and the tools."""
-
-    state: State
-    limits: Limits
-    toolbox: Toolbox
-
-    @property
-    def calls(self) -> list[Any]:
-        """The calls of the present turn."""
-        last = self.state["messages"][-1]
-        return list(last.tool_calls) if isinstance(last, AIMessage) else []
-
-    @property
-    def closing(self) -> bool:
-        """Whether a limit was reached and only the best answer so far is still asked for."""
-        return bool(self.state["run"]["closing"])
-
-    @cached_property
-    def trail(self) -> list[Trace]:
-        """The newest steps, as many as the longest cycle needs."""
-        window = max(12, self.limits.cycle_period * self.limits.cycle_rounds, self.limits.repeats)
-        return trail(self.state["messages"], self.state["run"]["since"], window)
-
-    def repeatable(self, trace: Trace) -> bool:
-        """Whether a tool of the step declares that it may be asked the same again."""
-        return any((tool := self.toolbox.get(name)) is not None and tool.repeatable for name in trace.tools)
-
-
-def limits_in_force(limits: Limits, state: State, context: Context) -> Limits:
-    """The built limits, with the caller's steps for this run and what a person granted on top."""
-    if context.max_steps is not None:
-        limits = replace(limits, steps=context.max_steps)
-    granted = state["run"]["granted"]
-    return (
-        replace(limits, **{name: getattr(limits, name) + more for name, more in granted.items()}) if granted else limits
-    )
 
 
 def steps_left(case: Case) -> str | None:
@@ -86,72 +48,6 @@ def seconds_left(case: Case) -> str | None:
     """The run may work for so many seconds, waiting for people excluded."""
     limit, spent = case.limits.seconds, case.state["run"]["seconds"]
     return f"the run worked for {spent:.1f} of {limit:g} seconds" if 0 < limit <= spent else None
-
-
-def _repeats(case: Case) -> int:
-    traces = case.trail
-    if not traces or case.repeatable(traces[-1]):
-        return 0
-    same = 0
-    for trace in reversed(traces):
-        if trace.signature != traces[-1].signature:
-            break
-        same += 1
-    return same
-
-
-def repeating(case: Case) -> str | None:
-    """The same call with the same observation, `repeats` times in a row."""
-    limit = case.limits.repeats
-    return f"the same call gave the same observation {limit} times in a row" if 0 < limit <= _repeats(case) else None
-
-
-def cycling(case: Case) -> str | None:
-    """A cycle of steps up to `cycle_period` long, `cycle_rounds` times over."""
-    if period := _cycle(case, case.limits.cycle_rounds):
-        return f"a cycle of {period} steps went round {case.limits.cycle_rounds} times without anything new"
-    return None
-
-
-def _cycle(case: Case, rounds: int) -> int | None:
-    traces = case.trail if case.limits.cycle_rounds else []
-    signatures = [trace.signature for trace in traces]
-    for period in range(2, case.limits.cycle_period + 1):
-        tail = signatures[-period * rounds :]
-        whole = len(tail) == period * rounds and len(set(tail)) > 1
-        if whole and all(tail[i] == tail[i + period] for i in range(len(tail) - period)):
-            return None if any(map(case.repeatable, traces[-period:])) else period
-    return None
-
-
-def near_duplicates(case: Case) -> str | None:
-    """Calls that differ little and learn the same."""
-    limit = case.limits.near_duplicates
-    found = _similar(case) if limit else 0
-    return f"{found} similar calls in a row of twelve steps learned nothing new" if 0 < limit <= found else None
-
-
-def _similar(case: Case) -> int:
-    traces = case.trail[-12:]
-    if not traces or case.repeatable(traces[-1]):
-        return 0
-    newest = traces[-1]
-    alike = [trace for trace in traces if trace.outcomes == newest.outcomes and trace.tools == newest.tools]
-    if len(alike) < 3:
-        return 0
-    compared = difflib.SequenceMatcher(b=newest.text[:400])
-    similar = 0
-    for trace in alike:
-        compared.set_seq1(trace.text[:400])
-        similar += compared.ratio() >= 0.8
-    return similar
-
-
-def near_duplicates_soon(case: Case) -> str | None:
-    """Two similar calls before the run would end, the model is told."""
-    if case.limits.near_duplicates > 2 and _similar(case) >= case.limits.near_duplicates - 2:
-        return "Your last calls hardly differ and learned nothing new. Try something else, or answer with what you have."
-    return None
 
 
 def unreadable(case: Case) -> str | None:
@@ -212,40 +108,6 @@ def needs_citation(case: Case) -> str | None:
         return None
     known = f"they are numbered 1 to {made}" if made else "there are none yet, so call a tool first"
     return f"Cite the observations the answer rests on, like [1]; {known}."
-
-
-def repeated_once(case: Case) -> str | None:
-    """One repetition before the run would end, the model is told."""
-    same = _repeats(case)
-    if same < 2 or same != case.limits.repeats - 1:
-        return None
-    return (
-        "The same call gave the same observation again. "
-        "Change your approach: other arguments, another tool, or answer with what you have."
-    )
-
-
-def cycled_once(case: Case) -> str | None:
-    """One round before a cycle would end the run, the model is told."""
-    if case.limits.cycle_rounds > 1 and _cycle(case, case.limits.cycle_rounds - 1):
-        return "You are going round in a circle. Change your approach, or answer with what you have."
-    return None
-
-
-def failing(case: Case) -> str | None:
-    """The same tool failed twice in a row."""
-    last = case.trail[-2:]
-    if len(last) == 2 and len(shared := set(last[0].tools) & set(last[1].tools)) >= 1:
-        for name in sorted(shared):
-            if all(_failed(trace, name) for trace in last):
-                return (
-                    f"{name} failed twice in a row. Use another tool or other arguments, or say that it cannot be had."
-                )
-    return None
-
-
-def _failed(trace: Trace, name: str) -> bool:
-    return all(code != "ok" for tool, code in zip(trace.tools, trace.codes, strict=True) if tool == name)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Run(TypedDict):
     since: str
     """Id of the message that began the run."""
     language: Literal["en", "zh"]
-    dialect: str
+    dialect: Literal["", "text", "json", "native"]
     dialect_why: str
     step: int
     repairs: int

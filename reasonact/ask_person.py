@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from nodes.approval import UnclearAnswer, decide, visible
+from nodes.answers import UnclearAnswer, decide
+from nodes.approval import visible
 from nodes.halt import CHOICES
 from reasonact.editing import NotEdited, edit, spelled
 from reasonact.keyboard import forget_typed_ahead, read_line

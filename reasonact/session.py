@@ -12,7 +12,7 @@ from langgraph.types import Command, StateSnapshot
 from rich.console import Console
 
 from graphs.react import build
-from nodes.approval import UnclearAnswer
+from nodes.answers import UnclearAnswer
 from nodes.limits import LimitsError
 from nodes.models import ModelError, find_model
 from reasonact.ask_person import Left, Person, read_words
