@@ -34,12 +34,15 @@ def whole(messages: list[BaseMessage]) -> Whole:
     for message in messages:
         ids.add(message.id)
         if message.type == "tool":
-            if message.tool_call_id not in waiting or not is_observation(message):  # type: ignore[attr-defined]
+            # Our own observations carry an artifact, so the slower look is for what came from elsewhere.
+            answers = message.tool_call_id in waiting and (message.artifact or is_observation(message))  # type: ignore[attr-defined]
+            if not answers:
                 sound = False
             waiting.discard(message.tool_call_id)  # type: ignore[attr-defined]
-        elif waiting:
+            continue
+        if waiting:
             sound, waiting = False, set()
-        if message.type != "tool" and (calls := getattr(message, "tool_calls", None)):
+        if message.type == "ai" and (calls := message.tool_calls):  # type: ignore[attr-defined]
             waiting = {call["id"] for call in calls}
             ids |= waiting
     if sound and not waiting:

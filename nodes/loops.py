@@ -36,10 +36,9 @@ def cycling(case: Case) -> str | None:
 def _cycle(case: Case, rounds: int) -> int | None:
     traces = case.trail if case.limits.cycle_rounds else []
     signatures = [trace.signature for trace in traces]
-    for period in range(2, case.limits.cycle_period + 1):
+    for period in range(2, min(case.limits.cycle_period, len(traces) // rounds) + 1):
         tail = signatures[-period * rounds :]
-        whole = len(tail) == period * rounds and len(set(tail)) > 1
-        if whole and all(tail[i] == tail[i + period] for i in range(len(tail) - period)):
+        if tail[period:] == tail[:-period] and len(set(tail)) > 1:
             return None if any(map(case.repeatable, traces[-period:])) else period
     return None
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 
 class Trace(NamedTuple):
@@ -57,20 +57,23 @@ def trail(messages: Sequence[BaseMessage], since: str, last: int) -> list[Trace]
     Reads from the end, so its cost does not grow with the run.
     """
     traces: list[Trace] = []
-    observations: list[ToolMessage] = []
+    facts: list[dict[str, Any]] = []
     for message in reversed(messages):
         if message.id == since or len(traces) == last:
             break
-        if isinstance(message, ToolMessage):
-            observations.append(message)
-        elif isinstance(message, AIMessage) and message.tool_calls:
-            traces.append(_trace(message, observations[::-1]))
-            observations = []
+        if message.type == "tool":
+            facts.append(message.artifact or {})  # type: ignore[attr-defined]
+        elif message.type == "ai" and facts:
+            traces.append(_trace(message, facts))
+            facts = []
     return traces[::-1]
 
 
-def _trace(message: AIMessage, observations: list[ToolMessage]) -> Trace:
-    facts: list[dict[str, Any]] = [observation.artifact or {} for observation in observations]
+def _trace(message: Any, facts: list[dict[str, Any]]) -> Trace:
+    if len(facts) == 1:
+        (fact,) = facts
+        return Trace(message, (fact.get("call", ""),), (fact.get("outcome", ""),), (fact.get("code", "ok"),))
+    facts = facts[::-1]
     return Trace(
         message,
         calls=tuple(fact.get("call", "") for fact in facts),

@@ -27,9 +27,8 @@ def rules() -> str:
     numbers = Limits()
     rows = ["| rule | asked | then | number (`Limits` field = default) | ends as |", "|---|---|---|---|---|"]
     for rule in RULES:
-        fields = ", ".join(
-            f"`{name}` = {getattr(numbers, name)}" if hasattr(numbers, name) else name for name in rule.limit.split(", ")
-        )
+        known = {name: f"`{name}` = {getattr(numbers, name, '')}" for name in rule.limit.split(", ")}
+        fields = ", ".join(shown if hasattr(numbers, name) else name for name, shown in known.items())
         rows.append(f"| {rule.name} | {rule.when} | {rule.then} | {fields} | {rule.status or ''} |")
     return "\n".join(rows)
 
@@ -41,7 +40,9 @@ def command_line() -> str:
         command = [sys.executable, "-m", "reasonact", *words, "--help"]
         env = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
         ran = subprocess.run(command, capture_output=True, text=True, check=True, env=env, cwd=README.parent)
-        help = "\n".join(line.rstrip() for line in ran.stdout.strip().splitlines())
+        help = "\n".join(
+            line.rstrip() for line in ran.stdout.strip().replace("python -m reasonact", "reasonact").splitlines()
+        )
         shown.append(f"$ reasonact {' '.join((*words, '--help'))}\n{help}")
     return "```text\n" + "\n\n".join(shown) + "\n```"
 
@@ -57,9 +58,9 @@ def parts(text: str) -> dict[str, str]:
 def written(text: str) -> str:
     """The README with its parts made anew."""
     for name, make in PARTS.items():
-        text = re.sub(
-            rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", lambda found, made=make(): f"{found[1]}{made}{found[2]}", text, flags=re.S
-        )
+        before, opening, rest = text.partition(f"<!-- {name} -->\n")
+        _, closing, after = rest.partition(f"<!-- /{name} -->")
+        text = f"{before}{opening}{make()}\n{closing}{after}"
     return text
 
 

@@ -151,7 +151,9 @@ def test_webshop(record_property: Any) -> None:
 
 def _score(state: dict[str, Any]) -> float:
     for message in reversed(state["messages"]):
-        if isinstance(message, ToolMessage) and (found := re.search(r"Your score \(min 0.0, max 1.0\): ([\d.]+)", message.text)):
+        if isinstance(message, ToolMessage) and (
+            found := re.search(r"Your score \(min 0.0, max 1.0\): ([\d.]+)", message.text)
+        ):
             return float(found[1])
     return 0.0
 
@@ -159,7 +161,12 @@ def _score(state: dict[str, Any]) -> float:
 def _openai(message: dict[str, Any]) -> AIMessage:
     raw = message.get("tool_calls") or []
     made = [
-        {"name": c["function"]["name"], "args": json.loads(c["function"]["arguments"]), "id": c["id"], "type": "tool_call"}
+        {
+            "name": c["function"]["name"],
+            "args": json.loads(c["function"]["arguments"]),
+            "id": c["id"],
+            "type": "tool_call",
+        }
         for c in raw
     ]
     return AIMessage(message.get("content") or "", tool_calls=made)
@@ -222,7 +229,9 @@ LABEL = re.compile(r"(?im)^[\s>*#|-]*(?:observation|question|观察|观察结果
 
 def test_a_small_base_model(record_property: Any) -> None:
     """283 raw generations: nothing is read that does not stand before the first invented observation or question."""
-    toolbox = Toolbox([_plain(name) for name in ("Search", "Lookup", "Calculator", "search", "lookup", "calculator")][:3])
+    toolbox = Toolbox(
+        [_plain(name) for name in ("Search", "Lookup", "Calculator", "search", "lookup", "calculator")][:3]
+    )
     rates: dict[str, Counter[str]] = {}
     for record in load("local_model_raw"):
         output = record["output"] if isinstance(record["output"], str) else record["output"]["content"]

@@ -107,7 +107,11 @@ SHORT = {
 
 
 def walk(
-    replies: Sequence[Any], answers: Sequence[Any] = (), limits: Limits = Limits(), world: World | None = None, **built: Any
+    replies: Sequence[Any],
+    answers: Sequence[Any] = (),
+    limits: Limits = Limits(),
+    world: World | None = None,
+    **built: Any,
 ) -> Walked:
     """Run a scripted model, answering every question, and insist that script and answers were used up."""
     world = world or World()

@@ -1,0 +1,5 @@
+"""`python -m reasonact` is `reasonact`."""
+
+from reasonact.cli import main
+
+main()
