@@ -50,9 +50,10 @@ def build(
     """Build a ReAct agent.
 
     Args:
-        model: A chat model, a string `provider:name`, or a list of them (the later ones take over when one fails);
-            None finds one when the first run starts (see `nodes.models.find_model`).
-        tools: `Tool`s, LangChain tools or plain functions; None is the demo's tools.
+        model: A chat model, a string `provider:name`, a function of state and runtime that gives one, or a list of
+            these (the later ones take over when one fails); None finds one when the first run starts (see
+            `nodes.models.find_model`).
+        tools: `Tool`s, LangChain tools, plain functions or a `ToolNode`; None is the demo's tools.
         prompt: Your own instructions: a string, a SystemMessage, or a function of the state that gives the messages.
         dialect: How the model is spoken to; `auto` picks by what it can do.
         limits: Every number that bounds a run.
@@ -74,7 +75,7 @@ def build(
         LimitsError: a limit cannot be obeyed.
     """
     toolbox = Toolbox(demo_tools() if tools is None else tools)
-    models = Models(model if isinstance(model, (list, tuple)) else [model])
+    models = Models(model if isinstance(model, list | tuple) else [model])
     graph = StateGraph(State, context_schema, input_schema=Task, output_schema=Outcome)
 
     graph.add_node("begin", Begin(_may_ask(toolbox, limits, approve)))

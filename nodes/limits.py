@@ -26,6 +26,10 @@ class Limits:
     """Rounds of one cycle, each with the same observations, that end the run."""
     near_duplicates: int = 6
     """Similar calls with one observation among the last twelve steps that end the run; the model is told two before."""
+    failures: int = 2
+    """Steps in a row in which one tool failed, after which the model is told to try something else."""
+    rejections: int = 2
+    """Requests for a call that a person already rejected, the last of which ends the run."""
     tool_calls: int = 10
     """Calls of one tool in one run; a tool's own `cap` wins."""
     tool_writes: int = 5

@@ -34,7 +34,9 @@ def cycling(case: Case) -> str | None:
 
 
 def _cycle(case: Case, rounds: int) -> int | None:
-    traces = case.trail if case.limits.cycle_rounds else []
+    if rounds < 1:
+        return None
+    traces = case.trail
     signatures = [trace.signature for trace in traces]
     for period in range(2, min(case.limits.cycle_period, len(traces) // rounds) + 1):
         tail = signatures[-period * rounds :]
@@ -92,14 +94,14 @@ def cycled_once(case: Case) -> str | None:
 
 
 def failing(case: Case) -> str | None:
-    """The same tool failed twice in a row."""
-    last = case.trail[-2:]
-    if len(last) == 2 and len(shared := set(last[0].tools) & set(last[1].tools)) >= 1:
-        for name in sorted(shared):
-            if all(_failed(trace, name) for trace in last):
-                return (
-                    f"{name} failed twice in a row. Use another tool or other arguments, or say that it cannot be had."
-                )
+    """One tool failed in so many steps in a row."""
+    limit = case.limits.failures
+    last = case.trail[-limit:] if limit else []
+    if not limit or len(last) < limit:
+        return None
+    for name in sorted(set(last[-1].tools)):
+        if all(name in trace.tools and _failed(trace, name) for trace in last):
+            return f"{name} failed {limit} times in a row. Use another tool or other arguments, or say so."
     return None
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableBinding
 
 
 class ModelError(ValueError):
@@ -30,6 +31,10 @@ NO_MODEL = (
 )
 
 
+TOOL_SETTINGS = {"tools", "tool_choice", "parallel_tool_calls"}
+"""What `bind_tools` binds; the dialects bind the agent's own tools."""
+
+
 def find_model(model: Any = None) -> BaseChatModel:
     """A chat model, from a `BaseChatModel`, a string `provider:name` or `provider/name`, or None for the default.
 
@@ -38,6 +43,8 @@ def find_model(model: Any = None) -> BaseChatModel:
     Raises:
         ModelError: the name has no provider, the provider is not installed, or there is no default.
     """
+    if isinstance(model, RunnableBinding) and not set(model.kwargs) - TOOL_SETTINGS:
+        model = model.bound
     if isinstance(model, BaseChatModel):
         return model
     if model is None:
@@ -45,7 +52,10 @@ def find_model(model: Any = None) -> BaseChatModel:
         if model == "local":
             return _local(NO_MODEL)
     if not isinstance(model, str):
-        raise ModelError(f"model must be a chat model or a string like openai:gpt-5.5, got {type(model).__name__}")
+        raise ModelError(
+            "model must be a chat model without bound settings, or a string like openai:gpt-5.5, "
+            f"got {type(model).__name__}"
+        )
     if model == "local" or model.startswith("local:"):
         return _local(None, model.partition(":")[2] or None)
     return _named(model)
@@ -144,9 +154,14 @@ class Models:
     def __len__(self) -> int:
         return len(self.given)
 
-    def get(self, place: int, wanted: str | None = None) -> BaseChatModel:
-        """The model at `place` of the list; `wanted` of the run's context replaces the first."""
+    def get(self, place: int, wanted: str | None, state: Any, runtime: Any) -> BaseChatModel:
+        """The model at `place` of the list; `wanted` of the run's context replaces the first.
+
+        A function of state and runtime is asked each time.
+        """
         model = wanted if wanted and place == 0 else self.given[place]
+        if callable(model) and not isinstance(model, Runnable):
+            return self.find(model(state, runtime))
         known = model if isinstance(model, str) else id(model)
         if known not in self._found:
             self._found[known] = self.find(model)

@@ -85,9 +85,10 @@ def tool_used_up(case: Case) -> str | None:
 
 def rejected_again(case: Case) -> str | None:
     """A call that a person rejected is refused without asking; asked for once more, it ends the run."""
+    limit, refused = case.limits.rejections, case.state["run"]["refused"]
     for call in case.calls:
-        if case.state["run"]["refused"].count(call_fingerprint(call["name"], call["args"])) > 1:
-            return f"{call['name']} was asked for again, twice, after a person rejected this call"
+        if 0 < limit <= refused.count(call_fingerprint(call["name"], call["args"])):
+            return f"{call['name']} was asked for {limit} times more after a person rejected this call"
     return None
 
 
@@ -139,14 +140,14 @@ RULES: tuple[Rule, ...] = (
          {"repairs_in_a_row": 1, "repairs": 1}),
     Rule("tool_limit", "after think", "stop", tool_used_up, "tool_calls, tool_writes", "tool_limit",
          {"tool_calls": 3, "tool_writes": 3}),
-    Rule("rejected_again", "after think", "stop", rejected_again, "(two more requests)", "rejected"),
+    Rule("rejected_again", "after think", "stop", rejected_again, "rejections", "rejected"),
     Rule("format", "after think", "correct", misread, "repairs_in_a_row, repairs"),
     Rule("tool_before_answer", "after think", "correct", needs_tool, "require_tool"),
     Rule("citation", "after think", "correct", needs_citation, "require_citation"),
     Rule("repetition", "before think", "tell", repeated_once, "repeats"),
     Rule("circle", "before think", "tell", cycled_once, "cycle_rounds"),
     Rule("similar_calls", "before think", "tell", near_duplicates_soon, "near_duplicates"),
-    Rule("failing_tool", "before think", "tell", failing, "(two failures)"),
+    Rule("failing_tool", "before think", "tell", failing, "failures"),
 )  # fmt: skip
 
 

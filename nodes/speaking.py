@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
 
 from nodes.case import Case
 from nodes.context import Context, DialectName
@@ -22,8 +24,11 @@ from nodes.rules import RULES
 from nodes.state import Run
 from tools.toolbox import Toolbox
 
+logger = logging.getLogger("reasonact")
 Prompt = str | SystemMessage | Callable[[Any], Any] | Runnable[Any, Any] | None
 NO_TOOLS = Toolbox()
+MOST_BOUND = 32
+"""Models kept with their bindings; a function that makes a new model for every call must not fill the memory."""
 
 
 @dataclass
@@ -47,15 +52,16 @@ class Speaker:
     dialect: DialectName
     bound: dict[tuple[int, str, bool], Runnable[Any, Any]] = field(default_factory=dict)
 
-    def speak(self, case: Case, context: Context, history: Sequence[BaseMessage]) -> Generator[Wait, Any, Speech]:
+    def speak(self, case: Case, runtime: Runtime[Any], history: Sequence[BaseMessage]) -> Generator[Wait, Any, Speech]:
         """Get a reply from the first model that gives one, in a dialect that its server does not refuse.
 
         Raises:
             ModelFailed: no model gave one.
         """
+        context = Context.of(runtime)
         failed = ModelFailed("none", "no model was given")
         for place in range(len(self.models)):
-            model = self.models.get(place, context.model)
+            model = self.models.get(place, context.model, case.state, runtime)
             name, why = self.choice(model, case.state["run"], context, first=place == 0)
             while True:
                 request = self.request(name, case, context, history)
@@ -79,7 +85,9 @@ class Speaker:
         known = run["dialect"]
         if first and known:
             return known, run["dialect_why"]
-        return choose(model, context.dialect or self.dialect, self.toolbox)
+        name, why = choose(model, context.dialect or self.dialect, self.toolbox)
+        logger.info("dialect %s: %s", name, why)
+        return name, why
 
     def request(self, dialect: Name, case: Case, context: Context, history: Sequence[BaseMessage]) -> list[BaseMessage]:
         """What the model reads."""
@@ -119,6 +127,8 @@ class Speaker:
     def bind(self, model: BaseChatModel, dialect: str, closing: bool) -> Runnable[Any, Any]:
         """The model with what the dialect binds to it, bound once."""
         key = (id(model), dialect, closing)
+        if len(self.bound) > MOST_BOUND:
+            self.bound.clear()
         if key not in self.bound:
             self.bound[key] = DIALECTS[dialect].bind(model, NO_TOOLS if closing else self.toolbox)
         return self.bound[key]

@@ -40,13 +40,13 @@ class Think(Node):
             return {"turn": {"rule": rule.name, "status": rule.status, "why": why}}
         history = whole(list(input["messages"]))
         try:
-            speech = yield from self.speaker.speak(case, context, history.messages)
+            speech = yield from self.speaker.speak(case, runtime, history.messages)
         except ModelFailed as failed:
             return {"turn": {"rule": "model", "status": "failed", "why": failed.sentence}}
         update = told(speech.reply, speech.dialect, case.toolbox, input["run"], history.ids, speech.seconds)
         update["run"] |= self.counted(speech, input, update["run"])
         if self.response_format is not None and "answer" in update["turn"]:
-            update |= yield from self.structure(speech, update["turn"]["answer"], context)
+            update |= yield from self.structure(speech, update["turn"]["answer"], case, runtime)
         return update
 
     def counted(self, speech: Speech, state: State, run: Run) -> dict[str, Any]:
@@ -64,9 +64,11 @@ class Think(Node):
             "seconds": before["seconds"] + speech.seconds,
         }
 
-    def structure(self, speech: Speech, answer: str, context: Context) -> Generator[Wait, Any, Update]:
+    def structure(
+        self, speech: Speech, answer: str, case: Case, runtime: Runtime[Context]
+    ) -> Generator[Wait, Any, Update]:
         """The answer once more, in the caller's own schema."""
-        model = self.speaker.models.get(0, context.model)
+        model = self.speaker.models.get(0, Context.of(runtime).model, case.state, runtime)
         schema = self.response_format
         extra: list[BaseMessage] = []
         if isinstance(schema, tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Any
 
@@ -12,6 +13,7 @@ from nodes.move import Call, CallError, FormatError, Move
 from nodes.state import Run, Turn, Update
 from tools.toolbox import Toolbox
 
+logger = logging.getLogger("reasonact")
 KEPT_REPLY = 2_000
 """Characters of an unreadable reply that are kept for the model and the auditor."""
 
@@ -27,7 +29,8 @@ def told(reply: AIMessage, dialect: str, toolbox: Toolbox, run: Run, used_ids: s
         return _unreadable(reply, error, run)
     if run["closing"] and move.answer is None:
         return _unreadable(reply, FormatError("no_action", "asked for the best answer so far, it gave none"), run)
-    return _move(reply, move, run, used_ids, seconds)
+    facts = {"dialect": dialect, "step": run["step"] + 1, "seconds": round(seconds, 3)}
+    return _move(reply, move, run, used_ids, facts)
 
 
 def _unreadable(reply: AIMessage, error: FormatError, run: Run) -> Update:
@@ -47,7 +50,7 @@ def _calls_as_text(reply: AIMessage) -> str:
     return "\n".join(f"{call['name']}({call['args']})" for call in calls)
 
 
-def _move(reply: AIMessage, move: Move, run: Run, used_ids: set[str], seconds: float) -> Update:
+def _move(reply: AIMessage, move: Move, run: Run, used_ids: set[str], facts: dict[str, Any]) -> Update:
     turn: Turn = {}
     asked: list[Call | CallError] = [*move.calls, *move.call_errors]
     ids = [_unused(call.id, used_ids, run, index) for index, call in enumerate(asked)]
@@ -57,6 +60,7 @@ def _move(reply: AIMessage, move: Move, run: Run, used_ids: set[str], seconds: f
     if move.call_errors:
         turn["unread"] = dict(zip(ids[len(move.calls) :], (e.sentence for e in move.call_errors), strict=True))
     if move.dropped:
+        logger.info("step %s: not used from the reply: %s", run["step"] + 1, "; ".join(move.dropped))
         turn["dropped"] = list(move.dropped)
         turn["note"] = "Not used from your last reply: " + "; ".join(move.dropped) + "."
     extra = {name: text for name, text in (("thought", move.thought), ("reasoning", move.reasoning)) if text}
@@ -68,7 +72,7 @@ def _move(reply: AIMessage, move: Move, run: Run, used_ids: set[str], seconds: f
         id=_unused(reply.id or "", used_ids, run, 0),
         usage_metadata=reply.usage_metadata,
         additional_kwargs=extra,
-        response_metadata={**_metadata(reply), "step": run["step"] + 1, "seconds": round(seconds, 3)},
+        response_metadata=_metadata(reply) | facts,
     )
     return {"messages": [message], "run": {**run, "repairs_in_a_row": 0}, "turn": turn}
 

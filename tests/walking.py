@@ -109,7 +109,7 @@ SHORT = {
 def walk(
     replies: Sequence[Any],
     answers: Sequence[Any] = (),
-    limits: Limits = Limits(),
+    limits: Limits = Limits(),  # noqa: B008
     world: World | None = None,
     **built: Any,
 ) -> Walked:

@@ -19,7 +19,9 @@ class Toolbox(Mapping[str, Tool]):
 
     def __init__(self, tools: Iterable[Any] = ()) -> None:
         self._tools: dict[str, Tool] = {}
-        for tool in map(Tool.of, tools):
+        # LangGraph's ToolNode holds its tools by name.
+        given = getattr(tools, "tools_by_name", None)
+        for tool in map(Tool.of, tools if given is None else given.values()):
             if tool.name in self._tools:
                 raise ToolError(f"two tools are named {tool.name!r}: give one of them another name")
             self._tools[tool.name] = tool
