@@ -11,7 +11,7 @@ from tools.tool import Tool
 
 @dataclass
 class Rates:
-    """A moving window for each tool; in memory by default, shared through `url` (redis://…) between processes."""
+    """A moving window for each tool: in memory, or shared through `url` (`sqlite:///path`, `redis://host`)."""
 
     url: str = "memory://"
     _limiter: Any = field(default=None, repr=False)
@@ -33,5 +33,10 @@ class Rates:
             from limits.storage import storage_from_string
             from limits.strategies import MovingWindowRateLimiter
 
-            self._limiter = MovingWindowRateLimiter(storage_from_string(self.url))
+            if self.url.startswith("sqlite:"):
+                from nodes.rate_store import SqliteStorage
+
+                self._limiter = MovingWindowRateLimiter(SqliteStorage(self.url))
+            else:
+                self._limiter = MovingWindowRateLimiter(storage_from_string(self.url))
         return self._limiter

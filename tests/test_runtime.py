@@ -373,8 +373,9 @@ def test_c213_a_run_cancelled_in_a_tool_leaves_a_usable_thread() -> None:
 
     async def run() -> Any:
         task = asyncio.create_task(graph.ainvoke(ask("q"), THREAD, durability="sync"))
-        while not started.is_set():
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            while not started.is_set():
+                await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
