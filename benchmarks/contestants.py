@@ -17,7 +17,7 @@ from langchain_core.tools import tool as langchain_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from reasonact import Limits, Tool, create_react_agent
+from reasonact import Limits, Saver, Tool, create_react_agent
 
 
 class Counting(BaseChatModel):
@@ -106,7 +106,7 @@ AGENTS: dict[str, Callable[[int, int, Any], Any]] = {
 
 
 class Savers:
-    """Fresh savers by name: none, memory, sqlite (on disk, as the stock saver sets it up)."""
+    """Fresh savers by name: none, memory, sqlite (on disk, as the stock saver sets it up), and ours."""
 
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
@@ -120,7 +120,8 @@ class Savers:
         if kind == "memory":
             return InMemorySaver()
         path = Path(self.folder.name) / f"{self.made}.sqlite"
-        return SqliteSaver(sqlite3.connect(path, check_same_thread=False))
+        made = Saver if kind == "sqlite, ours" else SqliteSaver
+        return made(sqlite3.connect(path, check_same_thread=False))
 
     def size(self, saver: SqliteSaver) -> int:
         """Bytes of checkpoints and writes in a SQLite saver."""

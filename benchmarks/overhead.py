@@ -55,11 +55,14 @@ def growth(steps: int) -> dict[str, Any]:
         bytes_of[length] = savers.size(saver)
     memory = {length: cpu_of_run("reasonact", length, savers.make("memory"), 1000) for length in (10, steps)}
     payload = steps * 1000
+    small = savers.make("sqlite, ours")
+    cpu_of_run("reasonact", steps, small, 1000)
     return {
         "steps": steps,
         "cpu per step, long over short, sqlite": round(long / short, 2),
         "cpu per step, long over short, memory": round(memory[steps] / memory[10], 2),
         "bytes over payload": round(bytes_of[steps] / payload, 2),
+        "bytes over payload, reasonact's own saver": round(savers.size(small) / payload, 2),
         "bytes, whole over half": round(bytes_of[steps] / bytes_of[steps // 2], 2),
     }
 

@@ -37,6 +37,14 @@ class _Worker:
 _IDLE: deque[_Worker] = deque()
 
 
+def _run(job: Callable[[], None]) -> None:
+    try:
+        worker = _IDLE.pop()
+    except IndexError:
+        worker = _Worker(_IDLE)
+    worker.give(job)
+
+
 def start(work: Callable[[], T]) -> Future[T]:
     """Run `work` in a daemon thread, in a copy of the caller's context.
 
@@ -45,7 +53,7 @@ def start(work: Callable[[], T]) -> Future[T]:
     future: Future[T] = Future()
     context = contextvars.copy_context()
 
-    def run() -> None:
+    def job() -> None:
         if not future.set_running_or_notify_cancel():
             return
         try:
@@ -55,11 +63,7 @@ def start(work: Callable[[], T]) -> Future[T]:
         else:
             future.set_result(result)
 
-    try:
-        worker = _IDLE.pop()
-    except IndexError:
-        worker = _Worker(_IDLE)
-    worker.give(run)
+    _run(job)
     return future
 
 
@@ -69,7 +73,27 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
     Raises:
         TimeoutError: it took longer; the work goes on in its thread, and what comes of it is thrown away.
     """
-    return work() if seconds is None else start(work).result(timeout=seconds)
+    if seconds is None:
+        return work()
+    context = contextvars.copy_context()
+    done = threading.Lock()
+    done.acquire()
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def job() -> None:
+        try:
+            results.append(context.run(work))
+        except BaseException as error:
+            errors.append(error)
+        done.release()
+
+    _run(job)
+    if not done.acquire(timeout=min(seconds, threading.TIMEOUT_MAX)):
+        raise TimeoutError(f"not done within {seconds:g} seconds")
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 async def in_thread(work: Callable[[], Any]) -> Any:

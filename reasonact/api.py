@@ -1,6 +1,7 @@
 """The public names, all in one place; `reasonact` hands them out when first asked for."""
 
 from graphs.react import build as create_react_agent
+from graphs.saver import Saver, sqlite_saver
 from nodes.context import Context
 from nodes.ledger import Ledger
 from nodes.limits import Limits, LimitsError
@@ -24,6 +25,7 @@ __all__ = [
     "Move",
     "Rates",
     "Result",
+    "Saver",
     "ScriptedModel",
     "Step",
     "Tool",
@@ -31,5 +33,6 @@ __all__ = [
     "ToolFailure",
     "Toolbox",
     "create_react_agent",
+    "sqlite_saver",
     "tool",
 ]

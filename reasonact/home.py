@@ -7,14 +7,14 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reasonact.endings import Refused
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.sqlite import SqliteSaver
+    from graphs.saver import Saver
 
 _THREAD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -46,30 +46,18 @@ def thread_id(given: str) -> str:
 
 
 @contextmanager
-def saver() -> Iterator[SqliteSaver]:
+def saver() -> Iterator[Saver]:
     """The checkpoints of every thread.
-
-    A commit is on disk before the run goes on (`synchronous=FULL`), and what is read back can only be plain data and
-    messages, never an object that runs code.
 
     Raises:
         Refused: the file cannot be opened.
     """
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-    from langgraph.checkpoint.sqlite import SqliteSaver
+    from graphs.saver import sqlite_saver
 
     path = folder() / "checkpoints.sqlite"
-    try:
-        connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-    except sqlite3.Error as error:
-        raise Refused(f"cannot open {path}: {error}") from error
-    with closing(connection):
+    with ExitStack() as stack:
         try:
-            connection.execute("PRAGMA synchronous=FULL")
-            made = SqliteSaver(
-                connection, serde=JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
-            )
-            made.setup()
+            made = stack.enter_context(sqlite_saver(path))
         except sqlite3.Error as error:
             raise Refused(f"cannot use {path}: {error}") from error
         yield made
