@@ -5,6 +5,7 @@ Letters: b begin, T think, g guard, A act, ? approve, o observe, F finish, H hal
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import pytest
@@ -160,9 +161,11 @@ WALKS: dict[str, Walk] = {
 
 
 @pytest.mark.parametrize("name", WALKS)
-def test_walk(name: str) -> None:
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_walk(name: str, asynchronous: bool) -> None:
     wanted = WALKS[name]
-    walked = walk(wanted.replies, wanted.answers, wanted.limits, **wanted.built)
+    built = copy.deepcopy(wanted.built)
+    walked = walk(wanted.replies, wanted.answers, wanted.limits, asynchronous=asynchronous, **built)
     state = walked.state
     assert (state["status"], state["answer"]) == (wanted.status, wanted.answer), state["reason"]
     assert sorted(walked.world.effects) == sorted(wanted.effects)

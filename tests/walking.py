@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,6 +112,7 @@ def walk(
     answers: Sequence[Any] = (),
     limits: Limits = Limits(),  # noqa: B008
     world: World | None = None,
+    asynchronous: bool = False,
     **built: Any,
 ) -> Walked:
     """Run a scripted model, answering every question, and insist that script and answers were used up."""
@@ -123,7 +125,7 @@ def walk(
     questions: list[dict[str, Any]] = []
     left = list(answers)
     while True:
-        for event in graph.stream(step, config, stream_mode="tasks", durability="sync"):
+        for event in _events(graph, step, config, asynchronous):
             tasks.setdefault(event["id"], event["name"])
         waiting = graph.get_state(config).interrupts
         if not waiting:
@@ -134,6 +136,16 @@ def walk(
     assert not left, f"answers that nobody asked for: {left}"
     model.assert_played()
     return Walked(graph.get_state(config).values, list(tasks.values()), world, model, questions)
+
+
+def _events(graph: Any, step: Any, config: Any, asynchronous: bool) -> list[dict[str, Any]]:
+    if not asynchronous:
+        return list(graph.stream(step, config, stream_mode="tasks", durability="sync"))
+
+    async def events() -> list[dict[str, Any]]:
+        return [event async for event in graph.astream(step, config, stream_mode="tasks", durability="sync")]
+
+    return asyncio.run(events())
 
 
 def short(path: list[str]) -> str:
