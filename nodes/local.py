@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from importlib.util import find_spec
@@ -70,6 +71,7 @@ def local_model(path: str | None = None, *, template: str | None = _PLAIN, **set
         base_url=f"{_address(weights, template)}/v1",
         api_key=SecretStr("not-needed"),
         profile={"tool_calling": False, "structured_output": True, "max_input_tokens": CONTEXT - MAX_TOKENS},
+        metadata={"dialect": "text"},
         **{**defaults, **settings},
     )
 
@@ -93,12 +95,26 @@ def _address(weights: Path, template: str | None) -> str:
         return str(_servers[weights].listening_address)
 
 
-def _serve(weights: Path, template: str | None) -> Any:
-    try:
-        import xllamacpp
-    except ImportError as error:
-        raise ModelError(UNLOADABLE.format(error)) from error
+def engine() -> Any:
+    """The module that runs models.
 
+    Raises:
+        ModelError: a library that it needs is missing.
+    """
+    spec = find_spec("xllamacpp")
+    beside = Path(spec.origin).with_name("libgomp.so.1") if spec and spec.origin else None
+    try:
+        if beside and beside.is_file():
+            # scripts/setup puts it there where the system has none.
+            ctypes.CDLL(str(beside))
+        import xllamacpp
+    except (ImportError, OSError) as error:
+        raise ModelError(UNLOADABLE.format(error)) from error
+    return xllamacpp
+
+
+def _serve(weights: Path, template: str | None) -> Any:
+    xllamacpp = engine()
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
     params.hostnames = ["127.0.0.1"]

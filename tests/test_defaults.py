@@ -14,9 +14,9 @@ from tools.toolbox import Toolbox
 
 EFFECTS = {
     "calculator": "read",
-    "clock": "read",
     "search": "read",
     "lookup": "read",
+    "clock": "read",
     "list_orders": "read",
     "place_order": "write",
     "refund_order": "irreversible",

@@ -12,4 +12,4 @@ def demo_tools() -> list[Tool]:
     from tools.corpus import corpus_tools
     from tools.orders import shop_tools
 
-    return [calculator, clock, *corpus_tools(), *shop_tools()]
+    return [calculator, *corpus_tools(), clock, *shop_tools()]

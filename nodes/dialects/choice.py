@@ -49,6 +49,9 @@ def choose(model: BaseChatModel, wanted: Wanted, toolbox: Toolbox) -> tuple[Name
     """The dialect and the reason for it, as a sentence."""
     if wanted != "auto":
         return wanted, f"{wanted} was asked for"
+    best = (getattr(model, "metadata", None) or {}).get("dialect")
+    if best in DIALECTS:
+        return best, f"the model says of itself that {best} suits it best"
     calls = knows(model, "tool_calling")
     if calls:
         return "native", "the model's profile says that it calls tools"
