@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
+from tools.coercion import TYPES, branches, coerced, wanted_types
 from tools.tool import Tool
 from tools.toolbox import normal
 
-_INTEGER = re.compile(r"[+-]?\d{1,4000}(\.0+)?")
-_NUMBER = re.compile(r"[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,3})?")
-_BOOLEANS = {"true": True, "false": False}
-_NULLS = {"null", "none"}
 _SCHEMA_KEYS = {"type", "description", "title", "format", "enum", "default", "items", "properties", "anyOf", "required"}
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
-_HOPS = 32
-"""How far `$ref` is followed, and how deep values are looked into."""
 
 # Schemas are not hashable; the schema kept beside its validator keeps the id from being given to another one.
 _checks: dict[int, tuple[Mapping[str, Any], Any]] = {}
@@ -48,18 +32,18 @@ def coerce(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(args, Mapping):
         raise _wrong(tool, f"the arguments must be an object, not {_shown(args)}")
     named = _named(tool, args)
-    coerced: dict[str, Any] = {}
+    fitted: dict[str, Any] = {}
     for name, value in named.items():
         about = tool.parameters.get(name, {})
-        if value is None and name not in tool.required and "null" not in _wanted(about, tool.schema):
+        if value is None and name not in tool.required and "null" not in wanted_types(about, tool.schema):
             continue
         _refuse_echo(tool, name, value, about)
-        coerced[name] = _coerced(value, about, tool.schema)
-    missing = [name for name in tool.required if name not in coerced]
+        fitted[name] = coerced(value, about, tool.schema)
+    missing = [name for name in tool.required if name not in fitted]
     if missing:
         raise _wrong(tool, f"{_listed(missing)} missing")
-    _check(tool, coerced)
-    return coerced
+    _check(tool, fitted)
+    return fitted
 
 
 def positional(tool: Tool, values: list[Any]) -> dict[str, Any]:
@@ -99,7 +83,7 @@ def signature(tool: Tool) -> str:
     """The tool's parameters as a model can read them at a glance: `add(a: integer, b?: integer)`."""
     parts = []
     for name, about in tool.parameters.items():
-        wanted = _choices(about, tool.schema) or "|".join(_wanted(about, tool.schema)) or "any"
+        wanted = _choices(about, tool.schema) or "|".join(wanted_types(about, tool.schema)) or "any"
         parts.append(f"{name}{'' if name in tool.required else '?'}: {wanted}")
     shown = f"{tool.name}({', '.join(parts)})"
     return shown if len(shown) <= 400 else f"{shown[:399]}…"
@@ -148,139 +132,13 @@ def _refuse_echo(tool: Tool, name: str, value: Any, about: Any) -> None:
     if not isinstance(value, Mapping) or "type" not in value or not set(value) <= _SCHEMA_KEYS:
         return
     declared = about.get("properties", {}) if isinstance(about, Mapping) else {}
-    if "type" not in declared and (len(value) > 1 or value["type"] in _TYPES):
+    if "type" not in declared and (len(value) > 1 or value["type"] in TYPES):
         raise _wrong(tool, f"{name} holds a piece of the schema instead of a value")
 
 
-def _wanted(about: Any, root: Mapping[str, Any]) -> list[str]:
-    """The JSON types that a schema allows; empty where it does not say."""
-    types: list[str] = []
-    for branch in _branches(about, root):
-        given = branch.get("type", [])
-        types += [given] if isinstance(given, str) else [one for one in given if isinstance(one, str)]
-    return list(dict.fromkeys(types))
-
-
 def _choices(about: Any, root: Mapping[str, Any]) -> str:
-    values = [value for branch in _branches(about, root) for value in branch.get("enum", ())]
+    values = [value for branch in branches(about, root) for value in branch.get("enum", ())]
     return "|".join(_shown(value) for value in values[:12])
-
-
-def _branches(about: Any, root: Mapping[str, Any], hops: int = 0) -> Iterator[Mapping[str, Any]]:
-    """The plain alternatives of a schema: local references followed, anyOf, oneOf and allOf opened."""
-    if not isinstance(about, Mapping) or hops > _HOPS:
-        return
-    reference = about.get("$ref")
-    if isinstance(reference, str):
-        yield from _branches(_referred(reference, root), root, hops + 1)
-        return
-    inner = [one for key in ("anyOf", "oneOf", "allOf") for one in about.get(key, ())]
-    if not inner:
-        yield about
-    for one in inner[:_HOPS]:
-        yield from _branches(one, root, hops + 1)
-
-
-def _referred(reference: str, root: Mapping[str, Any]) -> Any:
-    if not reference.startswith("#"):
-        return None
-    found: Any = root
-    for part in reference[1:].split("/")[1:]:
-        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
-    return found
-
-
-def _coerced(value: Any, about: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
-    branches = list(_branches(about, root))
-    wanted = _wanted(about, root)
-    if depth > _HOPS or not wanted:
-        return value
-    if not _is(value, wanted):
-        value = _as_text(value, wanted) if not isinstance(value, str) else _from_text(value, wanted)
-    fitting = next((one for one in branches if _is(value, _wanted(one, root))), {})
-    if isinstance(value, list) and "items" in fitting:
-        return [_coerced(one, fitting["items"], root, depth + 1) for one in value]
-    if isinstance(value, dict):
-        inner = fitting.get("properties", {})
-        return {key: _coerced(one, inner.get(key), root, depth + 1) for key, one in value.items()}
-    return value
-
-
-def _is(value: Any, wanted: list[str]) -> bool:
-    if isinstance(value, bool):
-        return "boolean" in wanted
-    return any(isinstance(value, _TYPES.get(kind, ())) for kind in wanted)
-
-
-def _as_text(value: Any, wanted: list[str]) -> Any:
-    """A number or boolean where a text is wanted, a whole number written with a point."""
-    if isinstance(value, float) and "integer" in wanted and value.is_integer() and abs(value) < 2**53:
-        return int(value)
-    if "string" in wanted and isinstance(value, (bool, int, float)):
-        return _digits(value)
-    return value
-
-
-def _digits(value: bool | int | float) -> Any:
-    try:
-        return json.dumps(value)
-    except ValueError:
-        # More digits than Python turns into text.
-        return value
-
-
-def _from_text(text: str, wanted: list[str]) -> Any:
-    """A text where no text is wanted, read as what is."""
-    bare = text.strip()
-    if "integer" in wanted and _INTEGER.fullmatch(bare):
-        return int(bare.partition(".")[0])
-    if "number" in wanted and _NUMBER.fullmatch(bare):
-        return int(bare) if _INTEGER.fullmatch(bare) and "." not in bare else float(bare)
-    if "boolean" in wanted and bare.casefold() in _BOOLEANS:
-        return _BOOLEANS[bare.casefold()]
-    if "null" in wanted and bare.casefold() in _NULLS:
-        return None
-    if "object" in wanted or "array" in wanted:
-        value = _decoded(bare)
-        return value if _is(value, [kind for kind in wanted if kind in ("object", "array")]) else text
-    return text
-
-
-def _decoded(text: str) -> Any:
-    """The list or object that a text holds, as JSON or as a Python literal; None if it holds none."""
-    if not text.startswith(("{", "[")) or len(text) > 32_768:
-        return None
-    try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
-    except KeyError:
-        return None
-    except (ValueError, RecursionError):
-        pass
-    if "\\" in text:
-        # Python warns of escapes it does not know, and reads others differently.
-        return None
-    try:
-        tree = ast.parse(text, mode="eval")
-        value = None if any(map(_repeats, ast.walk(tree))) else ast.literal_eval(tree)
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return None
-
-
-def _repeats(node: ast.AST) -> bool:
-    keys = [one.value for one in node.keys if isinstance(one, ast.Constant)] if isinstance(node, ast.Dict) else []
-    return len(set(keys)) != len(keys)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise KeyError("a key stands twice")
-    return made
-
-
-def _refused(constant: str) -> Any:
-    raise KeyError(f"{constant} is not JSON")
 
 
 def _check(tool: Tool, args: dict[str, Any]) -> None:

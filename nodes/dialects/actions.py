@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from nodes.dialects import brackets, faults, inputs, names
+from nodes.dialects.fences import unfenced
+from nodes.dialects.finishing import Read, finish, finish_plain, unclosed
 from nodes.dialects.labels import label_at
 from nodes.dialects.objects import Unreadable, first
 from nodes.dialects.shapes import move_from
@@ -17,15 +18,6 @@ from tools.toolbox import Toolbox
 _OPENS = re.compile(r"[\[(（［【{｛]")
 _INLINE = re.compile(r"\s(?:Action[ _]?Inputs?|Action[ _]Args|行动输入|动作输入)(?:\s?\d{1,6})?\s{0,4}[:：]", re.I)
 _GLUED = re.compile(r"\s{0,4}[:：]\s{0,64}|\s{1,8}(?=[\"'“‘])|\s{0,8}[,，]\s{0,8}(?=[{｛\"'“‘])")
-_INVENTED = re.compile(r"\s(?:Observation|观察结果|观察)(?:\s?\d{1,6})?\s?[:：]")
-
-
-@dataclass(frozen=True)
-class Read:
-    """A move, and what stood after it in the same part."""
-
-    move: Move
-    rest: str = ""
 
 
 def action(text: str, given: str | None, toolbox: Toolbox, *, truncated: bool = False) -> Read:
@@ -51,31 +43,6 @@ def action(text: str, given: str | None, toolbox: Toolbox, *, truncated: bool = 
     if opens and names.bare(line[: opens.start()]) and not (whole and line[opens.start() :].strip("()[] ")):
         return _bracketed(text, opens.start(), given, toolbox, truncated, cut_here)
     return Read(_plain(text, line, given, toolbox, truncated, cut_here))
-
-
-def finish(text: str, *, truncated: bool = False) -> Read:
-    """The answer in the brackets of a finish; a bracket that never closes is forgiven unless the reply was cut.
-
-    Raises:
-        FormatError: the answer is empty or cut.
-    """
-    text = text.strip()
-    end = brackets.closing(text, 0)
-    if end < 0 and truncated:
-        raise faults.truncated()
-    inner, rest = (text[1:end], text[end + 1 :]) if end >= 0 else (_unclosed(text[1:]), "")
-    return Read(answered(_finished(inner)), rest)
-
-
-def answered(text: str) -> Move:
-    """An answer as a move.
-
-    Raises:
-        FormatError: there is none.
-    """
-    if not text.strip():
-        raise faults.empty_answer()
-    return Move(answer=text.strip())
 
 
 def several(text: str, toolbox: Toolbox) -> tuple[Call, ...] | None:
@@ -105,7 +72,7 @@ def _code(text: str, toolbox: Toolbox) -> tuple[Tool, str] | None:
 
 
 def _undressed(text: str) -> str:
-    text, _ = inputs.unfenced(text)
+    text, _ = unfenced(text)
     if text.startswith(("`", "*")):
         text = text.lstrip("`* ").rstrip("`* \n")
     return text.strip()
@@ -134,7 +101,7 @@ def _bracketed(text: str, at: int, given: str | None, toolbox: Toolbox, truncate
     if end < 0:
         if cut_here:
             raise faults.truncated()
-        inner, rest = _unclosed(text[at + 1 :].partition("\n")[0]), ""
+        inner, rest = unclosed(text[at + 1 :].partition("\n")[0]), ""
     else:
         inner, rest = text[at + 1 : end], text[end + 1 :]
     if given is None and label_at(rest, 0) == "input":
@@ -153,32 +120,6 @@ def _placeholder(inner: str, tool: Tool) -> bool:
     return all(piece.strip(" \"'") in tool.parameters for piece in brackets.pieces(inner))
 
 
-def _unclosed(inner: str) -> str:
-    """What stands in brackets that never close: up to the invented observation, without what is left of a pair."""
-    if told := _INVENTED.search(inner):
-        inner = inner[: told.start()]
-    inner = inner.strip()
-    for opener, closer in ("[]", "()", "［］", "（）", "【】"):
-        if inner.endswith(closer) and inner.count(closer) > inner.count(opener):
-            inner = inner[:-1].rstrip()
-    if inner[:1] in brackets.QUOTES and inner.count(brackets.QUOTES[inner[0]], 1) == 0:
-        inner = inner[1:]
-    return inner
-
-
-def _finished(inner: str) -> str:
-    """The answer as it stands in the brackets: quoted, `answer="…"`, an object, or words."""
-    inner = inner.strip()
-    if inner.startswith("{"):
-        try:
-            value, end = first(inner)
-        except Unreadable:
-            return inner
-        return names.answer_in(value) if not inner[end:].strip() else inner
-    by_name = brackets.named(inner, ("answer", "final_answer", "result", "text", "output", "response"))
-    return names.answer_in(by_name) if by_name and len(by_name) == 1 else brackets.unquoted(inner)
-
-
 def _plain(text: str, line: str, given: str | None, toolbox: Toolbox, truncated: bool, cut_here: bool) -> Move:
     name, more = line, text[len(line) :]
     tool = names.registered(line, toolbox)
@@ -186,7 +127,7 @@ def _plain(text: str, line: str, given: str | None, toolbox: Toolbox, truncated:
     if glued and tool is None and (names.finishes(line[: glued.start()], toolbox) or given is None):
         name, more = line[: glued.start()], line[glued.end() :] + more
     if names.finishes(name, toolbox):
-        return _finish_plain(given if given is not None else more, truncated)
+        return finish_plain(given if given is not None else more, truncated)
     if given is None and name is line and not _block(more):
         more = ""
     tool = tool or names.tool_named(name if name is line or names.registered(name, toolbox) else line, toolbox)
@@ -198,12 +139,6 @@ def _plain(text: str, line: str, given: str | None, toolbox: Toolbox, truncated:
     if not source.strip() and truncated:
         raise faults.truncated()
     return _call(tool, inputs.from_input(tool, source, truncated=truncated))
-
-
-def _finish_plain(text: str, truncated: bool) -> Move:
-    if truncated:
-        raise faults.truncated()
-    return answered(_finished(text) if text.strip().startswith(("{", '"')) else text)
 
 
 def _block(more: str) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from nodes.dialects import faults, names
-from nodes.dialects.inputs import from_value, unfenced
+from nodes.dialects.fences import unfenced
+from nodes.dialects.inputs import from_value
 from nodes.dialects.objects import Unreadable, loads
 from nodes.dialects.shapes import ANSWER_DROPPED
 from nodes.move import Call, CallError, FormatError, Move

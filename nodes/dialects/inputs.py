@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodes.dialects import brackets, faults
+from nodes.dialects.by_line import by_line
+from nodes.dialects.fences import unfenced
 from nodes.dialects.objects import Unreadable, first
+from nodes.dialects.sizes import LARGEST, small, too_large
 from tools.arguments import InvalidArguments, coerce, plain, positional, sole_parameter
 from tools.tool import Tool
 
-LARGEST = 32_768
 _NONE = {"", "none", "null", "nil", "n/a", "na", "无", "{}", "()", "[]", "-"}
 _JSON_LIKE = re.compile(r"[{｛]\s*(?:[\"“‘＂]|'[^']{0,128}'\s*[:：]|[\w.$-]{1,128}\s*[:：]\s*[\"'“‘{\[\d])")
 _WRAPPED = re.compile(r"[^\W\d][\w.-]{0,63}\s{0,8}\(\s{0,8}(?=[{｛])")
-_LINE = re.compile(r"\s{0,64}[-*]?\s{0,8}[\"'`]?([^\W\d]\w{0,63})[\"'`]?\s{0,8}[:：]\s*(.*)")
 _INVENTED = re.compile(r"\s(?:Observation|观察结果|观察)(?:\s?\d{1,6})?\s?[:：]")
 
 
@@ -29,7 +30,7 @@ def from_value(tool: Tool, value: Any) -> dict[str, Any]:
     if value is None or value == "" or isinstance(value, str) and not value.strip():
         return nothing(tool)
     try:
-        return _small(tool, _fitted(tool, value))
+        return small(tool, _fitted(tool, value))
     except InvalidArguments as error:
         raise faults.wrong_arguments(error) from error
 
@@ -52,12 +53,12 @@ def from_input(tool: Tool, text: str, *, truncated: bool = False) -> dict[str, A
         FormatError: they do not fit the tool, or `truncated` cut them.
     """
     if len(text) > LARGEST:
-        raise faults.wrong_arguments(_too_large(tool))
+        raise faults.wrong_arguments(too_large(tool))
     text, fenced = unfenced(text)
     if len(text) < 8 and text.strip().lower() in _NONE:
         return nothing(tool)
     try:
-        return _small(tool, _from_input(tool, text, fenced, truncated))
+        return small(tool, _from_input(tool, text, fenced, truncated))
     except InvalidArguments as error:
         raise faults.wrong_arguments(error) from error
 
@@ -69,44 +70,14 @@ def from_brackets(tool: Tool, inner: str) -> dict[str, Any]:
         FormatError: they do not fit the tool.
     """
     if len(inner) > LARGEST:
-        raise faults.wrong_arguments(_too_large(tool))
+        raise faults.wrong_arguments(too_large(tool))
     inner = inner.strip()
     if not inner or (len(inner) < 8 and inner.lower() in _NONE and not tool.required):
         return nothing(tool)
     try:
-        return _small(tool, _from_brackets(tool, inner))
+        return small(tool, _from_brackets(tool, inner))
     except InvalidArguments as error:
         raise faults.wrong_arguments(error) from error
-
-
-def unfenced(text: str) -> tuple[str, bool]:
-    """The text without the code fence around it, and whether there was one; indentation inside is kept."""
-    whole = text.strip()
-    for fence in ("```", "~~~"):
-        if whole.startswith(fence):
-            info, line, body = whole[3:].partition("\n")
-            if not line:
-                return whole.strip(fence[0]).strip(), True
-            if not re.fullmatch(r"\s*[\w+#.-]{0,32}\s*", info):
-                body = f"{info}\n{body}"
-            end = re.search(rf"(?:^|\n)[^\S\n]{{0,64}}{fence}[^\S\n]{{0,64}}(?:\n|\Z)", body)
-            body = body[: end.start()] if end else body.rstrip().removesuffix(fence)
-            return body.strip("\n").rstrip(), True
-    return whole, False
-
-
-def _small(tool: Tool, args: dict[str, Any]) -> dict[str, Any]:
-    try:
-        size = len(json.dumps(args, ensure_ascii=False, default=str))
-    except (ValueError, RecursionError):
-        size = LARGEST + 1
-    if size > LARGEST:
-        raise _too_large(tool)
-    return args
-
-
-def _too_large(tool: Tool) -> InvalidArguments:
-    return InvalidArguments(f"The arguments of {tool.name} are longer than {LARGEST // 1024} kB. Write less.")
 
 
 def _fitted(tool: Tool, value: Any) -> dict[str, Any]:
@@ -150,7 +121,7 @@ def _from_input(tool: Tool, text: str, fenced: bool, truncated: bool) -> dict[st
             return coerce(tool, found)
     if truncated and not fenced:
         raise faults.truncated()
-    if by_name := _lines(tool, text):
+    if by_name := by_line(tool, text):
         return coerce(tool, by_name)
     by_name = brackets.named(text, tool.parameters)
     if by_name and (sole is None or "\n" not in text and all(map(brackets.is_literal, _values(text)))):
@@ -197,19 +168,6 @@ def _value(tool: Tool, text: str, truncated: bool) -> Any:
     if isinstance(value, list) and sole and not _takes(tool, sole, "array"):
         return None
     return value
-
-
-def _lines(tool: Tool, text: str) -> dict[str, Any] | None:
-    """`name: value`, one a line, if every line names a parameter."""
-    found: dict[str, Any] = {}
-    if len(text) > LARGEST:
-        return None
-    for line in filter(str.strip, text.split("\n")):
-        match = _LINE.fullmatch(line)
-        if match is None or match[1] not in tool.parameters or match[1] in found:
-            return None
-        found[match[1]] = brackets.literal(match[2])
-    return found
 
 
 def _from_brackets(tool: Tool, inner: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from nodes.dialects import actions, faults, loose, markup, names
+from nodes.dialects import actions, faults, finishing, loose, markup, names
 from nodes.dialects.labels import Section, label_at
 from nodes.dialects.shapes import ANSWER_DROPPED
 from nodes.move import Move
@@ -125,11 +125,11 @@ def _answer(turn: _Turn, parts: list[Section], place: int) -> int:
         raise faults.ambiguous()
     cut = turn.truncated and end == len(parts)
     if parts[place].bracketed:
-        turn.move = actions.finish(text, truncated=cut).move
+        turn.move = finishing.finish(text, truncated=cut).move
         return len(parts)
     if cut:
         raise faults.truncated()
-    turn.move = actions.answered(text)
+    turn.move = finishing.answered(text)
     return len(parts)
 
 
