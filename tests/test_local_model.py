@@ -11,8 +11,7 @@ from langchain_core.messages import HumanMessage
 from graphs.react import build
 from nodes.local import MISSING, available, local_model
 from nodes.models import ModelError
-from tools.calculator import calculator
-from tools.corpus import corpus_tools
+from tools.defaults import demo_tools
 from tools.tool import Tool
 
 pytestmark = [
@@ -29,11 +28,11 @@ def model() -> BaseChatModel:
 
 @pytest.fixture
 def tools() -> list[Tool]:
-    return [calculator, *corpus_tools()]
+    return demo_tools()
 
 
 def run(model: BaseChatModel, tools: list[Any], dialect: str, question: str) -> dict[str, Any]:
-    return build(model, tools, dialect=dialect).invoke({"messages": [("user", question)]})  # type: ignore[no-any-return]
+    return build(model, tools, dialect=dialect, approve="none").invoke({"messages": [("user", question)]})  # type: ignore[no-any-return]
 
 
 def test_it_says_what_it_can_do(model: BaseChatModel) -> None:
@@ -79,7 +78,7 @@ def test_it_is_held_to_a_schema(model: BaseChatModel) -> None:
 
 
 def test_a_run_in_text_finds_the_answer_through_the_tool(model: BaseChatModel, tools: list[Tool]) -> None:
-    state = run(model, tools, "text", "What is 37 * 24?")
+    state = run(model, tools, "auto", "What is 37 * 24?")
     assert state["status"] == "finished", state.get("reason")
     assert "888" in state["answer"]
     assert any(message.type == "tool" and "888" in message.content for message in state["messages"])
