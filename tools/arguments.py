@@ -12,6 +12,11 @@ from tools.toolbox import normal
 
 _SCHEMA_KEYS = {"type", "description", "title", "format", "enum", "default", "items", "properties", "anyOf", "required"}
 
+PLAIN: dict[str, type] = {"string": str, "integer": int, "boolean": bool}
+PLAIN_KEYS = {"type", "title", "description", "default"}
+PLAIN_ROOT = {"type", "properties", "required", "title", "description", "additionalProperties", "$schema"}
+"""Schemas of these words alone are checked at a glance; `_named` has seen to names, `coerce` to what is missing."""
+
 # Schemas are not hashable; the schema kept beside its validator keeps the id from being given to another one.
 _checks: dict[int, tuple[Mapping[str, Any], Any]] = {}
 
@@ -142,6 +147,8 @@ def _choices(about: Any, root: Mapping[str, Any]) -> str:
 
 
 def _check(tool: Tool, args: dict[str, Any]) -> None:
+    if _plainly_right(tool, args):
+        return
     try:
         found = next(_validator(tool).iter_errors(args), None)
     except Exception as error:
@@ -149,6 +156,18 @@ def _check(tool: Tool, args: dict[str, Any]) -> None:
         raise InvalidArguments(f"The schema of {tool.name} cannot be used: {type(error).__name__}.") from error
     if found is not None:
         raise _wrong(tool, _fault(found))
+
+
+def _plainly_right(tool: Tool, args: dict[str, Any]) -> bool:
+    """Whether every value is of the one type that a plain schema asks for; then there is nothing more to check."""
+    for name, value in args.items():
+        about = tool.parameters.get(name)
+        if not isinstance(about, Mapping) or not PLAIN_KEYS.issuperset(about):
+            return False
+        kind = about.get("type")
+        if not isinstance(kind, str) or type(value) is not PLAIN.get(kind):
+            return False
+    return PLAIN_ROOT.issuperset(tool.schema)
 
 
 def _fault(found: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from nodes.dialects.reply import words
 from nodes.move import Call
@@ -100,7 +100,7 @@ def pictures(message: BaseMessage) -> Blocks:
 
 def system(prompt: str | None, messages: Sequence[BaseMessage]) -> list[str]:
     """What the user set as system text: the prompt, then the system messages of the thread."""
-    said = (words(message.content) for message in messages if isinstance(message, SystemMessage))
+    said = [words(message.content) for message in messages if message.type == "system"]
     return [text for text in (prompt, *said) if text]
 
 

@@ -24,7 +24,7 @@ _PLAIN = Brief()
 def render(messages: Sequence[BaseMessage], toolbox: Toolbox, brief: Brief = _PLAIN) -> list[BaseMessage]:
     """The thread as it is, behind one system message; what holds for this call alone stands at its end."""
     head = [*history.system(brief.prompt, messages), _guide(brief.language, brief.max_steps)]
-    chat = [message for message in messages if not isinstance(message, SystemMessage)]
+    chat = [message for message in messages if message.type != "system"]
     if brief.repair:
         bad, sentence = brief.repair
         chat += [AIMessage(history.shortened(bad))] if bad.strip() else []
