@@ -9,7 +9,7 @@ from collections.abc import Sequence
 NO_MORE = "No more results."
 
 # The lookbehind lets a run of marks match from its first mark only, so that long runs stay linear.
-_ENDS = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)|[。！？]++[”’」』）》]*+|\n++")
+_ENDS = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*(?=\s)|[。！？]+[”’」』）》]*|\n+")
 # fmt: off
 _ABBREVIATIONS = frozenset([
     "approx", "ca", "cf", "dr", "e.g", "etc", "fig", "i.e", "inc", "jr", "ltd", "mr", "mrs", "ms", "no", "prof", "sr",

@@ -19,7 +19,7 @@ _SPECIAL = (
     r"(?:<\|(?!/?tool|python|channel)[^|<>\s]{1,40}\|>|<｜(?!tool)[^｜<>]{1,40}｜>"
     r"|</?s>|<(?:bos|eos|pad|unk|end_of_turn)>)"
 )
-_LEADING = re.compile(rf"(?:\s|{_SPECIAL})*+")
+_LEADING = re.compile(rf"(?:\s|{_SPECIAL})*")
 _TRAILING = re.compile(rf"{_SPECIAL}\s*\Z")
 _CHANNEL = re.compile(r"<\|channel\|>(?P<head>[^<]{0,200})(?:<\|constrain\|>[^<]{0,40})?(?:<\|message\|>)")
 _CHANNEL_END = re.compile(r"<\|(?:end|call|return|start|channel)\|>")
