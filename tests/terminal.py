@@ -76,7 +76,7 @@ class Terminal:
         until = time.monotonic() + seconds
         while time.monotonic() < until and self._read(until):
             pass
-        return self.process.wait(timeout=5)
+        return self.process.wait(timeout=30)
 
     def _read(self, until: float) -> bool:
         ready, _, _ = select.select([self.ours], [], [], max(0.0, until - time.monotonic()))
