@@ -24,7 +24,7 @@ from nodes.observe import Observe
 from nodes.rates import Rates
 from nodes.rules import RULES
 from nodes.speaking import Prompt, Speaker
-from nodes.state import Outcome, State, Task
+from nodes.state import Outcome, State, Task, Working
 from nodes.think import Think
 from tools.defaults import demo_tools
 from tools.toolbox import Toolbox
@@ -82,7 +82,8 @@ def build(
     graph.add_edge(START, "begin")
     graph.add_edge("begin", "think")
 
-    graph.add_node("think", Think(Speaker(models, toolbox, prompt, dialect), limits, response_format))
+    think = Think(Speaker(models, toolbox, prompt, dialect), limits, response_format)
+    graph.add_node("think", think, input_schema=Working)
     graph.add_edge("think", "guard")
 
     graph.add_node("guard", Guard(toolbox, limits, approve), metadata={"rules": rule_table()})
@@ -110,7 +111,7 @@ def build(
     return graph.compile(checkpointer=checkpointer, store=store, debug=debug, name=name)
 
 
-def after_guard(state: State) -> str | list[str | Send]:
+def after_guard(state: Working) -> str | list[str | Send]:
     """Follow the stored verdict; calls that need nobody run at once, also while a person is asked about others."""
     turn = state["turn"]
     if turn["verdict"] not in ("run", "ask"):
@@ -121,14 +122,14 @@ def after_guard(state: State) -> str | list[str | Send]:
     return [*run, "ask"] if turn["verdict"] == "ask" else run
 
 
-def after_approve(state: State) -> str | list[str | Send]:
+def after_approve(state: Working) -> str | list[str | Send]:
     """An approved call runs at once; the next question is asked until none is open, then the turn is observed."""
     turn = state["turn"]
     approved: list[str | Send] = [Send("act", order) for order in orders(state, turn["dispatched"])]
     return [*approved, "next"] if approved or open_calls(state) else "refused"
 
 
-def after_halt(state: State) -> str:
+def after_halt(state: Working) -> str:
     """Go on if a person or a last try let the run go on."""
     return state["turn"]["verdict"]
 

@@ -9,7 +9,7 @@ from langgraph.types import interrupt
 
 from nodes.answers import UnclearAnswer, decide
 from nodes.approval import RESPONSE_SCHEMA, request
-from nodes.state import State, Update
+from nodes.state import Update, Working
 from tools.toolbox import Toolbox
 
 
@@ -19,7 +19,7 @@ class Approve:
 
     toolbox: Toolbox
 
-    def __call__(self, state: State) -> Update:
+    def __call__(self, state: Working) -> Update:
         """Ask about the first undecided call and take down the answer, or why it was not one."""
         turn = state["turn"]
         call = next((call for call in open_calls(state)), None)
@@ -48,7 +48,7 @@ class Approve:
         }
 
 
-def open_calls(state: State) -> list[Any]:
+def open_calls(state: Working) -> list[Any]:
     """The risky calls of the turn that wait for a decision."""
     turn = state["turn"]
     waiting = [id for id in turn.get("risky", ()) if id not in turn["decisions"]]

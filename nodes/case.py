@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 
 from nodes.context import Context
 from nodes.limits import Limits
-from nodes.state import State
+from nodes.state import Working
 from nodes.trail import Trace, trail
 from tools.toolbox import Toolbox
 
@@ -19,7 +19,7 @@ from tools.toolbox import Toolbox
 class Case:
     """What a rule judges: the state, the limits in force and the tools."""
 
-    state: State
+    state: Working
     limits: Limits
     toolbox: Toolbox
 
@@ -45,7 +45,7 @@ class Case:
         return any((tool := self.toolbox.get(name)) is not None and tool.repeatable for name in trace.tools)
 
 
-def limits_in_force(limits: Limits, state: State, context: Context) -> Limits:
+def limits_in_force(limits: Limits, state: Working, context: Context) -> Limits:
     """The built limits, with the caller's steps for this run and what a person granted on top."""
     if context.max_steps is not None:
         limits = replace(limits, steps=context.max_steps)

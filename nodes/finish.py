@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from nodes.state import State, Update
+from nodes.state import Update, Working
 from nodes.steps import result
 
 
-def finish(state: State) -> Update:
+def finish(state: Working) -> Update:
     """End the run with the answer of this turn."""
     turn = state["turn"]
     return {**result(state, "finished", turn["why"], turn["answer"]), "turn": {}}

@@ -11,7 +11,7 @@ from nodes.case import Case, limits_in_force
 from nodes.context import Context
 from nodes.limits import Limits
 from nodes.rules import first_broken
-from nodes.state import State, Turn, Update
+from nodes.state import Turn, Update, Working
 from tools.toolbox import Toolbox
 
 
@@ -23,7 +23,7 @@ class Guard:
     limits: Limits
     approve: str
 
-    def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
+    def __call__(self, state: Working, runtime: Runtime[Context]) -> Update:
         """Decide where the turn goes."""
         case = Case(state, limits_in_force(self.limits, state, Context.of(runtime)), self.toolbox)
         turn = state["turn"]

@@ -13,7 +13,7 @@ from langgraph.types import interrupt
 from nodes.history import not_executed
 from nodes.limits import Limits
 from nodes.rules import Rule, rule_named
-from nodes.state import State, Update
+from nodes.state import Update, Working
 from nodes.steps import result
 
 NO_MORE_CALLS = ("token_budget", "deadline", "recursion_limit")
@@ -27,7 +27,7 @@ class Halt:
 
     limits: Limits
 
-    def __call__(self, state: State) -> Update:
+    def __call__(self, state: Working) -> Update:
         """End the run, ask for the best answer so far, or ask a person."""
         turn, run = state["turn"], state["run"]
         open_ends: list[BaseMessage] = [not_executed(call, f"not executed: {turn['why']}") for call in _open(state)]
@@ -41,7 +41,7 @@ class Halt:
             return self.ask(state, rule, open_ends)
         return self.end(state, open_ends)
 
-    def end(self, state: State, open_ends: list[BaseMessage]) -> Update:
+    def end(self, state: Working, open_ends: list[BaseMessage]) -> Update:
         """The result of a run that was stopped; its last message says so."""
         turn, run = state["turn"], state["run"]
         best = turn.get("answer")
@@ -54,7 +54,7 @@ class Halt:
         ended = result(state, turn["status"], f"Stopped: {turn['why']}.", best)
         return {**ended, "messages": [*open_ends, closing], "turn": {"verdict": "ended"}, "results": None}
 
-    def ask(self, state: State, rule: Rule, open_ends: list[BaseMessage]) -> Update:
+    def ask(self, state: Working, rule: Rule, open_ends: list[BaseMessage]) -> Update:
         """Let a person extend the limit, give a hint, answer, or abort."""
         turn, run = state["turn"], state["run"]
         error = ""
@@ -113,6 +113,6 @@ def _read(answer: Any) -> dict[str, Any]:
     return {"type": str(answer.get("type", "")).casefold(), "message": message if isinstance(message, str) else ""}
 
 
-def _open(state: State) -> list[Any]:
+def _open(state: Working) -> list[Any]:
     last = state["messages"][-1]
     return list(last.tool_calls) if isinstance(last, AIMessage) else []

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from typing_extensions import TypedDict
 
 from nodes.approval import Decision, ask_first, call_fingerprint
-from nodes.state import State
+from nodes.state import Working
 from tools.tool import Tool
 
 
@@ -26,7 +26,7 @@ class Order(TypedDict):
     decision: Decision | None
 
 
-def orders(state: State, ids: list[str]) -> list[Order]:
+def orders(state: Working, ids: list[str]) -> list[Order]:
     """The calls with these ids as orders, with a person's edits in place of the model's arguments."""
     run, decisions = state["run"], state["turn"].get("decisions", {})
     made: list[Order] = []

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, RemoveMessage, ToolMessage
 
 from nodes.approval import call_fingerprint
-from nodes.state import State, Turn, Update
+from nodes.state import Turn, Update, Working
 from nodes.trail import fingerprint
 from nodes.wrapping import wrap
 from tools.observation import clean
@@ -21,7 +21,7 @@ class Observe:
 
     toolbox: Toolbox
 
-    def __call__(self, state: State) -> Update:
+    def __call__(self, state: Working) -> Update:
         """Put the observations of the turn in the history, or pass on what was wrong with the reply."""
         turn, last = state["turn"], state["messages"][-1]
         if "error" in turn:
@@ -39,7 +39,7 @@ class Observe:
             return {"turn": {}}
         return self.observations(state, last)
 
-    def observations(self, state: State, last: AIMessage) -> Update:
+    def observations(self, state: Working, last: AIMessage) -> Update:
         """One observation a call."""
         run, turn = state["run"], state["turn"]
         results = {result["call_id"]: result for result in state["results"]}

@@ -151,10 +151,15 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
+_ASKED: dict[tuple[When, Then], list[Rule]] = {}
+for _rule in RULES:
+    _ASKED.setdefault((_rule.when, _rule.then), []).append(_rule)
+
+
 def first_broken(case: Case, when: When, then: Then) -> tuple[Rule, str] | None:
     """The first rule of the table that is broken, with its reason."""
-    for rule in RULES:
-        if rule.when == when and rule.then == then and (why := rule.check(case)) is not None:
+    for rule in _ASKED.get((when, then), ()):
+        if (why := rule.check(case)) is not None:
             return rule, why
     return None
 

@@ -159,21 +159,26 @@ class Task(TypedDict):
     messages: Annotated[list[AnyMessage], History(_messages_delta_reducer)]
 
 
-class State(Task):
-    """Everything a run remembers; written by the nodes only."""
+class Working(Task):
+    """What the nodes read at every step."""
 
     run: Annotated[Run, DeltaChannel(latest)]
     turn: Annotated[Turn, DeltaChannel(latest)]
     results: Annotated[list[dict[str, Any]], DeltaChannel(gather)]
     """Observations of the present step, waiting until every call of it has one."""
+    remaining_steps: RemainingSteps
+    """Supersteps left before LangGraph's own recursion limit."""
+
+
+class State(Working):
+    """Everything a run remembers: what the nodes work on, and how the run ended; written by the nodes only."""
+
     status: Status
     reason: str
     answer: str | None
     steps: Annotated[list[Step], DeltaChannel(latest)]
     tokens: Tokens
     structured_response: Any
-    remaining_steps: RemainingSteps
-    """Supersteps left before LangGraph's own recursion limit."""
 
 
 class Outcome(Task, Result, total=False):

@@ -8,11 +8,11 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from nodes.history import since
-from nodes.state import Result, Run, State, Status, Step
+from nodes.state import Result, Run, Status, Step, Working
 from nodes.wrapping import unwrap
 
 
-def result(state: State, status: Status, reason: str, answer: str | None) -> Result:
+def result(state: Working, status: Status, reason: str, answer: str | None) -> Result:
     """How the run ended, with everything it did."""
     run = state["run"]
     read, wrote = run["input_tokens"], run["output_tokens"]

@@ -17,7 +17,7 @@ from nodes.models import ModelFailed, fault
 from nodes.node import Node, Steps, Wait
 from nodes.rules import first_broken
 from nodes.speaking import Speaker, Speech
-from nodes.state import Run, State, Update
+from nodes.state import Run, Update, Working
 from nodes.tokens import spent
 from nodes.told import told
 
@@ -29,7 +29,7 @@ class Think(Node):
         self.name = "think"
         self.speaker, self.limits, self.response_format = speaker, limits, response_format
 
-    def steps(self, input: State, runtime: Runtime[Context]) -> Steps:
+    def steps(self, input: Working, runtime: Runtime[Context]) -> Steps:
         """One thought, or the limit that forbids it, or the fault that prevents it."""
         if returned := input["turn"].get("returned"):
             return answered(returned, input["run"])
@@ -49,7 +49,7 @@ class Think(Node):
             update |= yield from self.structure(speech, update["turn"]["answer"], case, runtime)
         return update
 
-    def counted(self, speech: Speech, state: State, run: Run) -> dict[str, Any]:
+    def counted(self, speech: Speech, state: Working, run: Run) -> dict[str, Any]:
         """The counters after this call."""
         before = state["run"]
         new = _since_last_reply(state["messages"])
