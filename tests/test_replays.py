@@ -229,9 +229,8 @@ LABEL = re.compile(r"(?im)^[\s>*#|-]*(?:observation|question|观察|观察结果
 
 def test_a_small_base_model(record_property: Any) -> None:
     """283 raw generations: nothing is read that does not stand before the first invented observation or question."""
-    toolbox = Toolbox(
-        [_plain(name) for name in ("Search", "Lookup", "Calculator", "search", "lookup", "calculator")][:3]
-    )
+    takes = {"Search": "entity", "Lookup": "keyword", "Calculator": "expression"}
+    toolbox = Toolbox([_plain(name, takes[name]) for name in takes])
     rates: dict[str, Counter[str]] = {}
     for record in load("local_model_raw"):
         output = record["output"] if isinstance(record["output"], str) else record["output"]["content"]
@@ -255,6 +254,6 @@ def _squeezed(text: str) -> str:
     return "".join(text.replace("\\", "").split())
 
 
-def _plain(name: str) -> Tool:
-    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+def _plain(name: str, takes: str) -> Tool:
+    schema = {"type": "object", "properties": {takes: {"type": "string"}}, "required": [takes]}
     return Tool(name, name, None, schema, effect="read")
