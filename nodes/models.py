@@ -76,6 +76,8 @@ def _named(name: str) -> BaseChatModel:
         found: BaseChatModel = init_chat_model(rest, model_provider=provider, **settings)
     except ImportError as error:
         raise ModelError(f"the package for {provider} models is not installed: {error}") from error
+    except ValueError as error:
+        raise ModelError(f"LangChain knows no provider {provider!r}: try openai:{rest}, for example") from error
     except Exception as error:
         raise ModelError(f"cannot make the model {provider}:{rest}: {type(error).__name__}. {NO_MODEL}") from error
     return found
