@@ -417,3 +417,10 @@ def test_nothing_a_small_model_invents_becomes_a_move():
         for call in move.calls:
             assert call.name.lower() in own.lower() and all(str(value) in own for value in call.args.values())
         assert move.answer is None or move.answer in own
+
+
+@pytest.mark.parametrize("opening", ["<function=", "<invoke ", "<function=<invoke name=", "<tool_call><function="])
+def test_markup_that_only_opens_comes_to_an_end(opening: str) -> None:
+    for count in (1, 2, 50):
+        with pytest.raises(FormatError):
+            read(opening * count, BOX)

@@ -71,6 +71,8 @@ def marked(text: str, at: int, toolbox: Toolbox, *, truncated: bool = False) -> 
         try:
             found, place = _block(text, start, end, toolbox, truncated and result is None)
             moves += found
+            # Markup that opens and is nothing more must not be looked at for ever.
+            place = max(place, opens.end())
         except FormatError as error:
             if error.kind in ("truncated", "invalid_call_shape"):
                 raise
