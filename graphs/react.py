@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer, Send
 
 from nodes.act import Act
-from nodes.approval import ask_first
+from nodes.approval import ask_first, checked
 from nodes.approve import Approve, open_calls
 from nodes.begin import Begin
 from nodes.context import Context, DialectName
@@ -73,7 +73,12 @@ def build(
     Raises:
         ToolError: tools are not tools, or two have one name.
         LimitsError: a limit cannot be obeyed.
+        PolicyError: `approve` is none of the three.
+        ValueError: `dialect` is none of the four.
     """
+    checked(approve)
+    if dialect not in get_args(DialectName):
+        raise ValueError(f"dialect must be one of {', '.join(get_args(DialectName))}, got {dialect!r}")
     toolbox = Toolbox(demo_tools() if tools is None else tools)
     models = Models(model if isinstance(model, list | tuple) else [model])
     graph = StateGraph(State, context_schema, input_schema=Task, output_schema=Outcome)

@@ -27,9 +27,24 @@ class Decision(TypedDict):
     """The reason of a rejection, or the observation of a response."""
 
 
+class PolicyError(ValueError):
+    """A policy of approval that does not exist."""
+
+
+def checked(approve: str) -> str:
+    """The policy, if it is one.
+
+    Raises:
+        PolicyError: it is not; a misspelt policy must never mean that nobody is asked.
+    """
+    if approve not in get_args(Approve):
+        raise PolicyError(f"approve must be one of {', '.join(get_args(Approve))}, got {approve!r}")
+    return approve
+
+
 def ask_first(tool: Tool, approve: str) -> bool:
-    """Whether a person decides before this tool runs: by default where it writes, or may."""
-    return approve == "all" or (approve == "risky" and tool.writes)
+    """Whether a person decides before this tool runs: where it writes or may, and always under a policy not known."""
+    return approve != "none" and (approve != "risky" or tool.writes)
 
 
 def call_fingerprint(name: str, args: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from typing_extensions import TypedDict
 
-from nodes.approval import Decision, ask_first, call_fingerprint
+from nodes.approval import Decision, ask_first, call_fingerprint, checked
 from nodes.state import Working
 from tools.tool import Tool
 
@@ -71,6 +71,9 @@ class Policy:
     """A ledger without memory: a risky call needs the approval of exactly its arguments."""
 
     approve: str
+
+    def __post_init__(self) -> None:
+        checked(self.approve)
 
     def admit(self, order: Order, tool: Tool) -> Admission:
         """Let harmless calls through, and risky ones that a person approved as they are."""

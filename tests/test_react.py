@@ -16,7 +16,9 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
 
 from graphs.react import build, graph, rule_table
+from nodes.approval import ask_first
 from nodes.context import Context
+from nodes.ledger import Policy
 from nodes.limits import Limits
 from nodes.models import ModelError
 from nodes.scripted import ScriptedModel
@@ -272,3 +274,18 @@ def test_a_limit_that_cannot_be_obeyed() -> None:
         Limits(steps=-1)
     with pytest.raises(ValueError, match="on_limit"):
         Limits(on_limit="explode")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("approve", ["All", "foo", "risky ", "", None, True, False, 0])
+def test_a_misspelt_policy_never_means_that_nobody_is_asked(approve: Any) -> None:
+    world = World()
+    with pytest.raises(ValueError, match="approve must be one of risky, all, none"):
+        build(ScriptedModel([calls(("pay", {"amount": 1}))]), world.tools, approve=approve)
+    with pytest.raises(ValueError, match="approve must be"):
+        Policy(approve)
+    assert all(ask_first(given, approve) for given in world.tools) and world.effects == []
+
+
+def test_a_dialect_that_does_not_exist_is_said_when_the_agent_is_built() -> None:
+    with pytest.raises(ValueError, match="dialect must be one of auto, text, json, native"):
+        build(ScriptedModel([]), [], dialect="xml")  # type: ignore[arg-type]
