@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from langgraph.runtime import Runtime
 
@@ -31,6 +31,10 @@ class Context:
         "auto", "Language of instructions and feedback; auto goes by the question", langgraph_nodes=["begin"]
     )
     max_steps: int | None = _field(None, "Calls of the model this run may take", langgraph_nodes=["guard"])
+
+    def __post_init__(self) -> None:
+        if self.dialect is not None and self.dialect not in get_args(DialectName):
+            raise ValueError(f"dialect must be one of {', '.join(get_args(DialectName))}, got {self.dialect!r}")
 
     @classmethod
     def of(cls, runtime: Runtime[Any] | None) -> Context:

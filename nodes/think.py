@@ -73,9 +73,9 @@ class Think(Node):
         extra: list[BaseMessage] = []
         if isinstance(schema, tuple):
             extra, schema = [SystemMessage(schema[0])], schema[1]
-        structured = model.with_structured_output(schema)
         request = [*extra, *speech.request, AIMessage(answer)]
         try:
+            structured = model.with_structured_output(schema)
             response = yield Wait(
                 lambda: structured.invoke(request),
                 lambda: structured.ainvoke(request),
@@ -84,9 +84,17 @@ class Think(Node):
         except (GraphBubbleUp, AssertionError):
             raise
         except Exception as error:
-            why = f"the answer could not be put in the asked format: {fault(error)[1]}"
-            return {"turn": {"rule": "response_format", "status": "failed", "why": why, "answer": answer}}
-        return {"structured_response": response}
+            return _shapeless(fault(error)[1], answer)
+        return (
+            _shapeless("the model gave nothing in it", answer)
+            if response is None
+            else {"structured_response": response}
+        )
+
+
+def _shapeless(why: str, answer: str) -> Update:
+    why = f"the answer could not be put in the asked format: {why}"
+    return {"turn": {"rule": "response_format", "status": "failed", "why": why, "answer": answer}}
 
 
 def answered(text: str, run: Run) -> Update:

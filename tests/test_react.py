@@ -135,6 +135,11 @@ def test_a_response_that_cannot_be_had_is_no_success() -> None:
     assert state["status"] == "failed" and state["answer"] == "seven" and state.get("structured_response") is None
 
 
+def test_a_response_that_comes_empty_is_no_success() -> None:
+    state = ours(ScriptedModel(["seven", "no call"]), response_format=Answer).invoke(ASK)
+    assert state["status"] == "failed" and "asked format" in state["reason"] and state["answer"] == "seven"
+
+
 def test_name_debug_store_and_checkpointer() -> None:
     store = InMemoryStore()
     agent = ours(ScriptedModel(["A"]), name="mine", store=store, checkpointer=InMemorySaver(), debug=False)
@@ -289,3 +294,5 @@ def test_a_misspelt_policy_never_means_that_nobody_is_asked(approve: Any) -> Non
 def test_a_dialect_that_does_not_exist_is_said_when_the_agent_is_built() -> None:
     with pytest.raises(ValueError, match="dialect must be one of auto, text, json, native"):
         build(ScriptedModel([]), [], dialect="xml")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        Context(dialect="xml")  # type: ignore[arg-type]
