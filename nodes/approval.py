@@ -102,9 +102,17 @@ def _description(name: str, args: Mapping[str, Any], tool: Tool, thought: str, e
 
 
 def visible(value: Any) -> str:
-    """A value in full, with control, bidirectional and zero-width characters escaped."""
+    """A value in full on one line, with line breaks, control, bidirectional and zero-width characters escaped.
+
+    On one line, so that no value can look like another argument beside it.
+    """
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return "".join(mark if mark.isprintable() or mark == "\n" else f"\\u{ord(mark):04x}" for mark in text)
+    return "".join(mark if mark.isprintable() else _escaped(mark) for mark in text)
+
+
+def _escaped(mark: str) -> str:
+    code = ord(mark)
+    return "\\n" if mark == "\n" else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 RESPONSE_SCHEMA: dict[str, Any] = {

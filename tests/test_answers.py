@@ -130,4 +130,11 @@ def test_the_request_has_the_keys_of_every_client() -> None:
 
 
 def test_nothing_invisible_is_shown_as_it_is() -> None:
-    assert visible("a\u202eb\u200bc\x1b[31m\nd") == "a\\u202eb\\u200bc\\u001b[31m\nd"
+    assert visible("a\u202eb\u200bc\x1b[31m\nd\U000e0041") == "a\\u202eb\\u200bc\\u001b[31m\\nd\\U000e0041"
+
+
+@pytest.mark.parametrize("mark", ["\n", "\r", "\u2028", "\x85", "\x0b"])
+def test_no_value_can_look_like_another_argument(mark: str) -> None:
+    call = {**CALL, "args": {"amount": 5, "to": f"ann{mark}  amount: 1"}}
+    shown = request(call, pay, f"fine{mark}  amount: 1")["description"]
+    assert [line for line in shown.splitlines() if line.strip().startswith("amount")] == ["  amount: 5"]
