@@ -91,7 +91,7 @@ def request(call: Mapping[str, Any], tool: Tool, thought: str, error: str = "") 
 
 
 def _description(name: str, args: Mapping[str, Any], tool: Tool, thought: str, error: str) -> str:
-    shown = "\n".join(f"  {field}: {visible(value)}" for field, value in args.items()) or "  (no arguments)"
+    shown = "\n".join(f"  {visible(field)}: {visible(value)}" for field, value in args.items()) or "  (no arguments)"
     parts = [f"{name} ({tool.effect or 'unknown effect'}) wants to run with:\n{shown}"]
     if error:
         parts.insert(0, f"The last answer was not used: {error}")
