@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -12,32 +14,53 @@ from typing import Any
 
 import pytest
 
+from tools.database import Database
+from tools.functions import schema, signature
 from tools.observation import ToolFailure
 from tools.orders import Shop, shop_tools
 
+ROW = "CREATE TABLE rows (n INTEGER PRIMARY KEY)"
+CHILD = """
+import sys
+from tools.orders import Shop
+from tools.database import Database
+shop = Shop(Database(sys.argv[1]))
+print(*(shop.place_order("Ada Lovelace", "TEA-01", 1)["order_id"] for _ in range(8)))
+shop.database.close()
+"""
+
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path / "deep" / "shop.db")
+def shop(database_url: str) -> Iterator[Shop]:
+    made = Shop(Database(database_url))
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "shop.db"
+
+
+def rows(shop: Shop, query: str, *values: Any) -> list[dict[str, Any]]:
+    with shop.database.transaction() as transaction:
+        return transaction.all(query, *values)
 
 
 def facts(shop: Shop) -> list[Any]:
-    """Everything in the shop's file."""
-    with closing(sqlite3.connect(shop.path)) as file:
-        return [
-            file.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
-            for table in ("customers", "products", "orders", "refunds", "done")
-        ]
+    """Everything in the shop."""
+    return [
+        rows(shop, f"SELECT * FROM {table} ORDER BY 1")
+        for table in ("customers", "products", "orders", "refunds", "done")
+    ]
 
 
 def stock(shop: Shop, sku: str) -> int:
-    with closing(sqlite3.connect(shop.path)) as file:
-        return int(file.execute("SELECT stock FROM products WHERE sku = ?", (sku,)).fetchone()[0])
+    return int(rows(shop, "SELECT stock FROM products WHERE sku = ?", sku)[0]["stock"])
 
 
 def refunds(shop: Shop) -> int:
-    with closing(sqlite3.connect(shop.path)) as file:
-        return int(file.execute("SELECT count(*) FROM refunds").fetchone()[0])
+    return len(rows(shop, "SELECT * FROM refunds"))
 
 
 def outcomes(calls: int, call: Callable[[int], Any]) -> list[Any]:
@@ -98,6 +121,8 @@ def test_refunds_a_part_and_then_the_rest(shop: Shop) -> None:
         (lambda shop: shop.list_orders("Nobody"), "no customer 'Nobody'"),
         (lambda shop: shop.list_orders(""), "no customer ''"),
         (lambda shop: shop.list_orders("' OR 1=1 --"), "no customer"),
+        (lambda shop: shop.list_orders("Ada\0"), "cannot be stored"),
+        (lambda shop: shop.list_orders("%"), "no customer"),
         (lambda shop: shop.place_order("Nobody", "TEA-01", 1), "no customer"),
         (lambda shop: shop.place_order("Ada Lovelace", "GOLD", 1), "no product 'GOLD'; there are CUP-02, LAMP-01"),
         (lambda shop: shop.place_order("Ada Lovelace", "TEA-01", 0), "above 0"),
@@ -111,6 +136,8 @@ def test_refunds_a_part_and_then_the_rest(shop: Shop) -> None:
         (lambda shop: shop.refund_order("9" * 50, "broken"), "no order"),
         (lambda shop: shop.refund_order("O-1001", "  "), "needs a reason"),
         (lambda shop: shop.refund_order("O-1001", "x" * 501), "needs a reason"),
+        (lambda shop: shop.refund_order("O-1001", "\0broken"), "cannot be stored"),
+        (lambda shop: shop.refund_order("O-1001", "broken \ud83d"), "cannot be stored"),
         (lambda shop: shop.refund_order("O-1001", "broken", "34.01"), "only 34.00 USD of order O-1001"),
         (lambda shop: shop.refund_order("O-1001", "broken", "0"), "above 0"),
         (lambda shop: shop.refund_order("O-1001", "broken", "-5"), "above 0"),
@@ -148,8 +175,27 @@ def test_orders_at_once_never_sell_more_than_there_is(shop: Shop) -> None:
     assert stock(shop, "POT-01") == 0
 
 
+def test_sixteen_threads_never_oversell_and_never_share_an_id(shop: Shop) -> None:
+    found = outcomes(16, lambda number: shop.place_order("Ada Lovelace", ("POT-01", "CUP-02")[number % 2], 2))
+    placed = [one["order_id"] for one in found if isinstance(one, dict)]
+    assert sorted(placed) == [f"O-{number}" for number in range(1006, 1015)]
+    assert (stock(shop, "POT-01"), stock(shop, "CUP-02")) == (0, 0)
+
+
+def test_processes_at_once_never_oversell_and_never_share_an_id(database_url: str) -> None:
+    command, root = [sys.executable, "-c", CHILD, database_url], Path(__file__).parents[1]
+    children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) for _ in range(5)]
+    placed = " ".join(child.communicate(timeout=60)[0] for child in children).split()
+    assert sorted(placed) == [f"O-{number}" for number in range(1006, 1046)]
+
+
 def test_the_first_use_from_many_shops_at_once(tmp_path: Path) -> None:
     found = outcomes(16, lambda _: Shop(tmp_path / "shop.db").list_orders("Ada Lovelace"))
+    assert all(one == found[0] and len(one) == 2 for one in found)
+
+
+def test_the_first_use_from_many_threads_at_once(shop: Shop) -> None:
+    found = outcomes(16, lambda _: shop.list_orders("Ada Lovelace"))
     assert all(one == found[0] and len(one) == 2 for one in found)
 
 
@@ -168,7 +214,9 @@ def test_fifty_refunds_with_one_key_pay_once_and_agree(shop: Shop) -> None:
 
 def test_a_key_outlives_the_process(shop: Shop) -> None:
     first = shop.refund_order("O-1002", "late", "5.00", idempotency_key="k")
-    assert Shop(shop.path).refund_order("O-1002", "late", "5.00", idempotency_key="k") == first
+    shop.database.close()
+    again = Shop(shop.database)
+    assert again.refund_order("O-1002", "late", "5.00", idempotency_key="k") == first
 
 
 def test_a_key_is_for_one_call(shop: Shop) -> None:
@@ -183,23 +231,120 @@ def test_a_refused_call_does_not_use_up_its_key(shop: Shop) -> None:
     assert shop.refund_order("O-1002", "late", "5.00", idempotency_key="k")["paid_back"] == "5.00 USD"
 
 
+def test_an_effect_and_a_row_of_the_caller_commit_together(shop: Shop) -> None:
+    with shop.database.transaction() as transaction:
+        transaction.run(ROW)
+        transaction.run("INSERT INTO rows VALUES (7)")
+        placed = shop.place_order("Ada Lovelace", "TEA-01", 2, idempotency_key="k", transaction=transaction)
+        paid = shop.refund_order(placed["order_id"], "late", idempotency_key="l", transaction=transaction)
+    assert rows(shop, "SELECT * FROM rows") == [{"n": 7}]
+    assert (stock(shop, "TEA-01"), paid["paid_back"]) == (38, "17.00 USD")
+    assert shop.place_order("Ada Lovelace", "TEA-01", 2, idempotency_key="k") == placed
+    with shop.database.transaction() as transaction:
+        assert shop.place_order("Ada Lovelace", "TEA-01", 2, idempotency_key="k", transaction=transaction) == placed
+    assert stock(shop, "TEA-01") == 38
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_transaction_that_rolls_back_leaves_nothing(shop: Shop, used: bool) -> None:
+    if used:
+        shop.list_orders("Ada Lovelace")
+    with pytest.raises(ZeroDivisionError), shop.database.transaction() as transaction:
+        transaction.run(ROW)
+        shop.place_order("Ada Lovelace", "TEA-01", 2, idempotency_key="k", transaction=transaction)
+        shop.refund_order("O-1002", "late", transaction=transaction)
+        raise ZeroDivisionError
+    assert shop.list_orders("Ada Lovelace")[1]["refunded"] == "0.00 USD"
+    assert (stock(shop, "TEA-01"), refunds(shop), rows(shop, "SELECT * FROM done")) == (40, 2, [])
+    assert shop.place_order("Ada Lovelace", "POT-01", 1, idempotency_key="k")["order_id"] == "O-1006"
+    with shop.database.transaction() as transaction:
+        transaction.run(ROW)
+
+
+def test_transactions_of_callers_at_once_never_oversell(shop: Shop) -> None:
+    shop.list_orders("Ada Lovelace")
+    shop.database.migrate("rows", (ROW,))
+
+    def call(number: int) -> Any:
+        with shop.database.transaction() as transaction:
+            transaction.run("INSERT INTO rows VALUES (?)", number)
+            return shop.place_order("Ada Lovelace", "POT-01", 1, transaction=transaction)["order_id"]
+
+    placed = [one for one in outcomes(16, call) if isinstance(one, str)]
+    assert sorted(placed) == [f"O-{number}" for number in range(1006, 1012)]
+    assert (stock(shop, "POT-01"), len(rows(shop, "SELECT * FROM rows"))) == (0, 6)
+
+
+def test_a_transaction_of_another_database_is_refused(shop: Shop) -> None:
+    with Database().transaction() as transaction, pytest.raises(ValueError, match="another database"):
+        shop.place_order("Ada Lovelace", "TEA-01", 2, transaction=transaction)
+
+
+def test_a_transaction_of_the_same_file_by_another_name_is_taken(file: Path) -> None:
+    shop, ledger = Shop(file), Database(f"sqlite:///{file}")
+    shop.list_orders("Ada Lovelace")
+    with ledger.transaction() as transaction:
+        shop.place_order("Ada Lovelace", "TEA-01", 2, transaction=transaction)
+    assert stock(shop, "TEA-01") == 38
+    ledger.close()
+
+
+def test_a_shop_in_memory() -> None:
+    shop = Shop(Database())
+    shop.place_order("Ada Lovelace", "TEA-01", 2)
+    assert len(shop.list_orders("Ada Lovelace")) == 3
+
+
 def test_opening_again_keeps_what_was_done(shop: Shop) -> None:
     shop.place_order("Ada Lovelace", "POT-01", 6)
-    assert len(Shop(shop.path).list_orders("Ada Lovelace")) == 3
+    assert len(Shop(shop.database).list_orders("Ada Lovelace")) == 3
     assert stock(shop, "POT-01") == 0
 
 
-def test_a_file_that_was_deleted_is_made_again(shop: Shop) -> None:
-    shop.list_orders("Ada Lovelace")
-    for file in shop.path.parent.iterdir():
-        file.unlink()
+def test_a_file_of_an_older_make_goes_on(tmp_path: Path) -> None:
+    """It has tables that compare with NOCASE, and no row that says which migrations were made."""
+    with closing(sqlite3.connect(tmp_path / "shop.db", isolation_level=None)) as old:
+        old.executescript((Path(__file__).parent / "data" / "shop_1.sql").read_text(encoding="utf-8"))
+        old.execute("UPDATE products SET stock = 5 WHERE sku = 'TEA-01'")
+        old.execute("INSERT INTO orders VALUES (1006, 'Ada Lovelace', 'TEA-01', 35, 29750, 0, 'placed', '2026-03-01')")
+    shop = Shop(tmp_path / "shop.db")
+    assert [order["order_id"] for order in shop.list_orders("ada lovelace")] == ["O-1001", "O-1002", "O-1006"]
+    assert shop.place_order("Ada Lovelace", "tea-01", 5)["order_id"] == "O-1007"
+    assert shop.refund_order("O-1001", "broken")["status"] == "refunded"
+    assert (stock(shop, "TEA-01"), refunds(shop), len(rows(shop, "SELECT * FROM customers"))) == (0, 3, 4)
+
+
+def test_a_file_that_was_deleted_is_made_again(file: Path) -> None:
+    shop = Shop(str(file))
+    shop.place_order("Ada Lovelace", "POT-01", 1)
+    for each in file.parent.iterdir():
+        each.unlink()
     assert len(shop.list_orders("Ada Lovelace")) == 2
+    assert file.exists()
 
 
-def test_the_file_is_in_write_ahead_mode(shop: Shop) -> None:
-    shop.list_orders("Ada Lovelace")
-    with closing(sqlite3.connect(shop.path)) as file:
-        assert file.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+def test_the_file_is_in_write_ahead_mode(file: Path) -> None:
+    Shop(file).list_orders("Ada Lovelace")
+    with closing(sqlite3.connect(file)) as opened:
+        assert opened.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_without_a_place_it_follows_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shop = Shop()
+    for name, orders in (("a b%20?", 3), ("c", 3), ("a b%20?", 4)):
+        monkeypatch.setenv("REASONACT_HOME", str(tmp_path / name))
+        shop.place_order("Ada Lovelace", "TEA-01", 1)
+        assert len(shop.list_orders("Ada Lovelace")) == orders
+        assert (tmp_path / name / "shop.db").is_file()
+
+
+def test_the_key_and_the_transaction_are_hidden_from_the_model() -> None:
+    for function, shown in (
+        (Shop().place_order, ["customer", "sku", "quantity"]),
+        (Shop().refund_order, ["order_id", "reason", "amount"]),
+    ):
+        taken = signature(function)
+        assert list(schema(taken)["properties"]) == shown and taken.injected == []
 
 
 def test_the_tools_hide_the_key_and_declare_their_effects(tmp_path: Path) -> None:

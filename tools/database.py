@@ -6,10 +6,12 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
-from urllib.parse import unquote
+
+from tools.connections import MEMORY, DatabaseError, open_file, open_pool, path_of, unreachable
+
+__all__ = ["Database", "DatabaseError", "Row", "Transaction"]
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -20,10 +22,6 @@ PAUSES = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0)
 """Seconds between the tries of a change while the database cannot be reached."""
 _LOCK = 7_265_461_735_000_001
 """The advisory lock of PostgreSQL that migrations hold."""
-
-
-class DatabaseError(ValueError):
-    """The address of a database cannot be used; the message says what to change."""
 
 
 class Transaction:
@@ -45,6 +43,24 @@ class Transaction:
         row = self._execute(sql, values).fetchone()
         return None if row is None else dict(row)
 
+    def migrate(self, name: str, steps: Sequence[str]) -> int:
+        """As `Database.migrate`, as a part of this transaction."""
+        if self.database.kind == "postgresql":
+            self.one("SELECT pg_advisory_xact_lock(?)", _LOCK)
+        self.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, version INTEGER NOT NULL)")
+        row = self.one("SELECT version FROM migrations WHERE name = ?", name)
+        done = row["version"] if row else 0
+        for step in steps[done:]:
+            for statement in filter(str.strip, step.split(";;")):
+                self.run(statement)
+        if done < len(steps):
+            self.run(
+                "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version",
+                name,
+                len(steps),
+            )
+        return max(0, len(steps) - done)
+
     @property
     def now(self) -> float:
         """Seconds since 1970 by the clock that every process at work on the database shares."""
@@ -53,7 +69,9 @@ class Transaction:
         return float(self.one("SELECT extract(epoch FROM clock_timestamp())::float8 AS now")["now"])  # type: ignore[index]
 
     def _execute(self, sql: str, values: Sequence[Any]) -> Any:
-        return self.connection.execute(sql if self.database.kind == "sqlite" else sql.replace("?", "%s"), values)
+        if self.database.kind == "postgresql":
+            sql = sql.replace("%", "%%").replace("?", "%s")
+        return self.connection.execute(sql, values)
 
 
 class Database:
@@ -62,7 +80,7 @@ class Database:
     def __init__(self, url: str = "memory") -> None:
         self.url = url
         self.kind: Literal["sqlite", "postgresql"] = "sqlite"
-        self.path = _path(url)
+        self.path = path_of(url)
         if self.path is None:
             self.kind = "postgresql"
         self._lock = threading.RLock()
@@ -70,15 +88,22 @@ class Database:
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same place, so that one transaction can hold changes of both."""
-        return self is other or (isinstance(other, Database) and self.url == other.url and self.path != ":memory:")
+        if self is other or not isinstance(other, Database):
+            return self is other
+        return self.durable and (self.path or self.url) == (other.path or other.url)
 
     def __hash__(self) -> int:
-        return hash(self.url)
+        return hash(self.path or self.url)
+
+    def __del__(self) -> None:
+        # Python 3.13 warns of SQLite connections that nobody closed; a pool sees to itself.
+        if getattr(self, "path", None) and self._connection is not None:
+            self._connection.close()
 
     @property
     def durable(self) -> bool:
         """Whether it outlives the process."""
-        return self.path != ":memory:"
+        return self.path != MEMORY
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
@@ -94,15 +119,19 @@ class Database:
         if not self._lock.acquire(timeout=WAIT):
             raise sqlite3.OperationalError("database is locked")
         try:
-            connection = self._connection or self._connect()
+            if self._connection is None:
+                self._connection = open_file(str(self.path), WAIT)
+            connection = self._connection
             # Taking the write lock at once means that what is checked cannot change before it is written.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield Transaction(self, connection)
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                # A full disk has ended the transaction already; a foreign key that is found broken has not.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
         finally:
             self._lock.release()
 
@@ -116,7 +145,7 @@ class Database:
                 with self.transaction() as transaction:
                     return work(transaction)
             except Exception as error:
-                if pause is None or not self._unreachable(error):
+                if pause is None or not unreachable(error, self.kind):
                     raise
                 time.sleep(pause)
         raise AssertionError("unreachable")
@@ -124,38 +153,21 @@ class Database:
     def migrate(self, name: str, steps: Sequence[str]) -> int:
         """Bring the tables called `name` to the last of `steps`, each a script; the number that were missing.
 
-        Any number of processes may do this at once.
+        A script's statements end in `;;`. Any number of processes may do this at once.
         """
-
-        def work(transaction: Transaction) -> int:
-            if self.kind == "postgresql":
-                transaction.one("SELECT pg_advisory_xact_lock(?)", _LOCK)
-            transaction.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, version INTEGER NOT NULL)")
-            row = transaction.one("SELECT version FROM migrations WHERE name = ?", name)
-            done = row["version"] if row else 0
-            for step in steps[done:]:
-                for statement in filter(str.strip, step.split(";;")):
-                    transaction.run(statement)
-            if done < len(steps):
-                transaction.run(
-                    "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version",
-                    name,
-                    len(steps),
-                )
-            return max(0, len(steps) - done)
-
-        return self.perform(work)
+        return self.perform(lambda transaction: transaction.migrate(name, steps))
 
     @property
     def pool(self) -> Any:
         """The pool of connections to PostgreSQL (`psycopg_pool.ConnectionPool`).
 
         Raises:
-            DatabaseError: psycopg is not installed.
+            DatabaseError: psycopg is not installed, or it cannot read the address.
+            psycopg.Error: the server cannot be reached or refuses.
         """
         with self._lock:
             if self._connection is None:
-                self._connection = _pool(self.url)
+                self._connection = open_pool(self.url, WAIT)
             return self._connection
 
     def close(self) -> None:
@@ -164,80 +176,3 @@ class Database:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(str(self.path), timeout=WAIT, isolation_level=None, check_same_thread=False)
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")
-        _write_ahead(connection)
-        self._connection = connection
-        return connection
-
-    def _unreachable(self, error: Exception) -> bool:
-        if self.kind == "sqlite":
-            return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
-        import psycopg
-        from psycopg_pool import PoolTimeout
-
-        return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout))
-
-
-def _path(url: str) -> str | None:
-    """The file of a SQLite address, `:memory:`, or None for PostgreSQL."""
-    if url in ("memory", "memory://", "sqlite://", "sqlite:///:memory:"):
-        return ":memory:"
-    scheme, _, rest = url.partition("://")
-    if scheme in ("postgresql", "postgres") and rest:
-        return None
-    if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
-        return str(Path(unquote(rest[1:])).expanduser())
-    shown = f"{scheme}://…" if rest else repr(url[:40])
-    raise DatabaseError(f"{shown} is no database: use memory, sqlite:///path/to/file or postgresql://user@host/name")
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    deadline = time.monotonic() + WAIT
-    while True:
-        try:
-            # Switching to WAL does not always wait for another process that is doing the same.
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
-                connection.close()
-                raise
-            time.sleep(0.02)
-
-
-def _pool(url: str) -> Any:
-    try:
-        from psycopg.rows import dict_row
-        from psycopg_pool import ConnectionPool
-    except ImportError as error:
-        raise DatabaseError('PostgreSQL needs the extra: pip install "reasonact[postgres]"') from error
-    pool = ConnectionPool(
-        url,
-        min_size=1,
-        max_size=10,
-        max_idle=120,
-        max_lifetime=1800,
-        timeout=WAIT,
-        reconnect_timeout=WAIT,
-        # A connection that the server or a firewall has dropped is found before it is handed out.
-        check=ConnectionPool.check_connection,
-        kwargs={
-            "autocommit": True,
-            "prepare_threshold": 0,
-            "row_factory": dict_row,
-            "keepalives_idle": 30,
-            "keepalives_interval": 10,
-            "keepalives_count": 3,
-            "connect_timeout": 10,
-        },
-        open=False,
-    )
-    with suppress(Exception):
-        # A database that is away now may be back when the first change is made.
-        pool.open(wait=True, timeout=10)
-    return pool

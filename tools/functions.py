@@ -60,7 +60,7 @@ def signature(function: Callable[..., Any]) -> Signature:
             continue
         elif not injected(name, kind):
             parameters.append(_parameter(name, kind, given))
-        elif given is found.empty and name != KEY:
+        elif given is found.empty and name not in (KEY, TRANSACTION):
             wanting.append(name)
     return Signature(parameters, wanting, others)
 

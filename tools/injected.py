@@ -7,8 +7,10 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 KEY = "idempotency_key"
 """The parameter that is filled by whoever runs the tool, never by the model."""
+TRANSACTION = "transaction"
+"""The parameter for the open `tools.database.Transaction` that an effect is to become a part of."""
 
-_NAMES = {KEY, "run_manager", "callbacks"}
+_NAMES = {KEY, TRANSACTION, "run_manager", "callbacks"}
 _KINDS = (
     "InjectedState",
     "InjectedStore",

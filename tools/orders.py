@@ -6,19 +6,21 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.database import Database
 from tools.shop import Shop
 from tools.tool import Tool
 
 __all__ = ["Shop", "shop_tools"]
 
 
-def shop_tools(path: str | Path | None = None) -> list[Tool]:
-    """`list_orders`, `place_order` and `refund_order` of the shop in that file; it is made when one is first called.
+def shop_tools(where: Database | str | Path | None = None) -> list[Tool]:
+    """`list_orders`, `place_order` and `refund_order` of the shop there (see `Shop`), which is made when first used.
 
-    The functions of the last two also take `idempotency_key`, which the schema hides from the model: the same key
-    returns the first result instead of doing it again.
+    The functions of the last two also take two arguments that the schema hides from the model: `idempotency_key`, of
+    which the same returns the first result instead of doing it again, and `transaction`, which the change then becomes
+    a part of, to be committed together with what else is in it.
     """
-    shop = Shop(path)
+    shop = Shop(where)
     return [
         Tool(
             "list_orders",
