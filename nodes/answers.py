@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodes.approval import DECISIONS, Decision, call_fingerprint
+from nodes.order import sha256
 from tools.arguments import InvalidArguments, coerce
 from tools.tool import Tool
 
@@ -23,6 +24,7 @@ _WORDS = {
     "拒绝": "reject", "否": "reject",
     "respond": "respond", "response": "respond",
 }  # fmt: skip
+_ALWAYS = ("always", "approve always", "总是同意")
 
 
 def decide(answer: Any, call: Mapping[str, Any], tool: Tool) -> Decision:
@@ -35,12 +37,19 @@ def decide(answer: Any, call: Mapping[str, Any], tool: Tool) -> Decision:
         UnclearAnswer: it is none of these, or meant for another call, or an edit that the tool's schema refuses.
     """
     found = _unwrap(answer, call)
-    kind = _WORDS.get(str(found.get("type", "")).strip().casefold())
+    word = str(found.get("type", "")).strip().casefold()
+    kind = "approve" if word in _ALWAYS else _WORDS.get(word)
     if kind is None:
         raise UnclearAnswer(f"answer with one of {', '.join(DECISIONS)}")
+    always = found.get("always", word in _ALWAYS)
+    if not isinstance(always, bool) or (always and kind != "approve"):
+        raise UnclearAnswer("always is true or false, and goes with approve only")
+    if found.get("sha256") not in (None, sha256(call["name"], call["args"])):
+        raise UnclearAnswer("the hash is that of other arguments than the open call's")
     if kind == "approve":
         _same_call(found, call, tool)
-        return {"type": "approve", "call": call_fingerprint(call["name"], call["args"])}
+        approved: Decision = {"type": "approve", "call": call_fingerprint(call["name"], call["args"])}
+        return {**approved, "always": True} if always else approved
     if kind == "edit":
         args = _edited(found, call, tool)
         return {"type": "edit", "call": call_fingerprint(call["name"], args), "args": args}
@@ -82,7 +91,7 @@ def _inside(answer: Mapping[str, Any]) -> Any:
 
 def _read_text(text: str) -> Any:
     word = text.strip()
-    if word.casefold() in _WORDS:
+    if word.casefold() in (*_WORDS, *_ALWAYS):
         return {"type": word}
     try:
         read = json.loads(word)

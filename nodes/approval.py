@@ -4,47 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, get_args
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from nodes.trail import fingerprint, key
 from tools.tool import Tool
 
-Approve = Literal["risky", "all", "none"]
 DECISIONS = ("approve", "edit", "reject", "respond")
 
 
 class Decision(TypedDict):
     """What a person decided on one call."""
 
-    type: Literal["approve", "edit", "reject", "respond"]
+    type: Literal["approve", "edit", "reject", "respond", "expired"]
+    """expired is what nobody decided in time."""
     call: str
     """Fingerprint of the call it was given for; an edit carries that of the edited call."""
     args: NotRequired[dict[str, Any]]
     """The arguments after an edit."""
     message: NotRequired[str]
     """The reason of a rejection, or the observation of a response."""
-
-
-class PolicyError(ValueError):
-    """A policy of approval that does not exist."""
-
-
-def checked(approve: str) -> str:
-    """The policy, if it is one.
-
-    Raises:
-        PolicyError: it is not; a misspelt policy must never mean that nobody is asked.
-    """
-    if approve not in get_args(Approve):
-        raise PolicyError(f"approve must be one of {', '.join(get_args(Approve))}, got {approve!r}")
-    return approve
-
-
-def ask_first(tool: Tool, approve: str) -> bool:
-    """Whether a person decides before this tool runs: where it writes or may, and always under a policy not known."""
-    return approve != "none" and (approve != "risky" or tool.writes)
+    always: NotRequired[bool]
+    """Whether an approval holds for every call of the tool in this run."""
 
 
 def call_fingerprint(name: str, args: Mapping[str, Any]) -> str:
@@ -52,7 +34,22 @@ def call_fingerprint(name: str, args: Mapping[str, Any]) -> str:
     return fingerprint(key(name, args))
 
 
-def request(call: Mapping[str, Any], tool: Tool, thought: str, error: str = "") -> dict[str, Any]:
+class Facts(TypedDict):
+    """What else a person needs to know about a call."""
+
+    sha256: str
+    """Hash of the tool's name and the canonical arguments: what is approved, and what then runs."""
+    expires_at: str
+    """When the question can no longer be answered, ISO 8601 in UTC."""
+    effect_class: str
+    """What happens should the process die in the middle of it (see `tools.tool.EffectClass`)."""
+    why: str
+    """Why a person is asked."""
+    untrusted: list[dict[str, Any]]
+    """Arguments that hold text from an untrusted tool: argument, tool and number of the observation."""
+
+
+def request(call: Mapping[str, Any], tool: Tool, thought: str, facts: Facts, error: str = "") -> dict[str, Any]:
     """The interrupt's payload: one action, with the key sets of every client that renders approvals.
 
     Sources: LangChain's HITLRequest (`action_requests`, `review_configs`), its per-call form (`type`, `name`, `args`),
@@ -60,7 +57,7 @@ def request(call: Mapping[str, Any], tool: Tool, thought: str, error: str = "") 
     """
     name, args = call["name"], call["args"]
     allowed = list(DECISIONS)
-    description = _description(name, args, tool, thought, error)
+    description = _description(name, args, tool, thought, facts, error)
     return {
         "action_requests": [
             {"name": name, "args": args, "arguments": args, "description": description, "tool_call_id": call["id"]}
@@ -83,6 +80,7 @@ def request(call: Mapping[str, Any], tool: Tool, thought: str, error: str = "") 
         "tool_call_id": call["id"],
         "effect": tool.effect or "unknown",
         "call": call_fingerprint(name, args),
+        **facts,
         "thought": thought,
         "reason": "tool_approval",
         "message": description,
@@ -90,11 +88,17 @@ def request(call: Mapping[str, Any], tool: Tool, thought: str, error: str = "") 
     }
 
 
-def _description(name: str, args: Mapping[str, Any], tool: Tool, thought: str, error: str) -> str:
+def _description(name: str, args: Mapping[str, Any], tool: Tool, thought: str, facts: Facts, error: str) -> str:
     shown = "\n".join(f"  {visible(field)}: {visible(value)}" for field, value in args.items()) or "  (no arguments)"
     parts = [f"{name} ({tool.effect or 'unknown effect'}) wants to run with:\n{shown}"]
     if error:
         parts.insert(0, f"The last answer was not used: {error}")
+    for found in facts["untrusted"]:
+        parts.append(
+            f"Careful: {visible(found['argument'])} holds text from {found['tool']} (observation "
+            f"{found['observation']}), which anybody may have written."
+        )
+    parts.append(f"Why you are asked: {facts['why']}. Answer by {facts['expires_at']}. Hash {facts['sha256'][:16]}.")
     if thought:
         parts.append(f"The model's thought: {visible(thought)}")
     parts.append("Answer approve, edit, reject or respond.")
@@ -120,6 +124,8 @@ RESPONSE_SCHEMA: dict[str, Any] = {
     "properties": {
         "type": {"type": "string", "enum": list(DECISIONS)},
         "message": {"type": "string", "description": "Why it is rejected, or what stands as the observation"},
+        "always": {"type": "boolean", "description": "With approve: every call of this tool in this run"},
+        "sha256": {"type": "string", "description": "The hash that was shown; another one is refused"},
         "edited_action": {
             "type": "object",
             "properties": {"name": {"type": "string"}, "args": {"type": "object"}},

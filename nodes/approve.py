@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from langgraph.types import interrupt
+from langgraph.config import get_config
+from langgraph.types import Interrupt, interrupt
 
 from nodes.answers import UnclearAnswer, decide
-from nodes.approval import RESPONSE_SCHEMA, request
+from nodes.approval import RESPONSE_SCHEMA, Decision, Facts, request
+from nodes.decisions import Asked, Decisions
+from nodes.identity import thread, user
+from nodes.order import Order, orders, sha256
+from nodes.provenance import untrusted
 from nodes.state import Update, Working
-from tools.toolbox import Toolbox
+from tools.tool import Tool
 
 
 @dataclass(frozen=True)
 class Approve:
-    """Nothing before the `interrupt` touches the world: the node runs again when the answer comes."""
+    """Before the `interrupt` only the question is opened, which may be done twice: the node runs again on resume."""
 
-    toolbox: Toolbox
+    decisions: Decisions
 
     def __call__(self, state: Working) -> Update:
         """Ask about the first undecided call and take down the answer, or why it was not one."""
@@ -25,15 +31,15 @@ class Approve:
         call = next((call for call in open_calls(state)), None)
         if call is None:
             return {"turn": {**turn, "dispatched": []}}
-        tool = self.toolbox[call["name"]]
-        thought = state["messages"][-1].text
-        answer = interrupt(
-            request(call, tool, thought, turn.get("approval_error", "")), response_schema=RESPONSE_SCHEMA
-        )
-        try:
-            decision = decide(answer, call, tool)
-        except UnclearAnswer as unclear:
-            return {"turn": {**turn, "dispatched": [], "approval_error": str(unclear)}}
+        (order,) = orders(state, [call["id"]])
+        asked = self.decisions.ask(thread(), order, interrupt_id())
+        decision = asked.decision
+        if decision is None:
+            answer = interrupt(self.question(state, order, asked), response_schema=RESPONSE_SCHEMA)
+            try:
+                decision = self.read(answer, order, asked)
+            except UnclearAnswer as unclear:
+                return {"turn": {**turn, "dispatched": [], "approval_error": str(unclear)}}
         run = state["run"]
         if decision["type"] == "reject":
             run = {**run, "refused": [*run["refused"], decision["call"]]}
@@ -46,6 +52,50 @@ class Approve:
                 "dispatched": [call["id"]] if decision["type"] in ("approve", "edit") else [],
             },
         }
+
+    def question(self, state: Working, order: Order, asked: Asked) -> dict[str, Any]:
+        """What the person is shown: the arguments that would run."""
+        tool, policy = self.tool(order), self.decisions.policy
+        dirty = bool(state["run"].get("tainted"))
+        facts: Facts = {
+            "sha256": sha256(order["name"], order["args"]),
+            "expires_at": datetime.fromtimestamp(asked.expires, UTC).isoformat(timespec="seconds"),
+            "effect_class": tool.effect_class(self.decisions.records.database),
+            "why": policy.verdict(tool, order["args"], dirty)[1],
+            "untrusted": untrusted(order["args"], state["messages"], state["run"]["since"], self.decisions.toolbox),
+        }
+        thought = state["messages"][-1].text
+        return request(order, tool, thought, facts, state["turn"].get("approval_error", ""))
+
+    def read(self, answer: Any, order: Order, asked: Asked) -> Decision:
+        """The answer as the decision that the ledger keeps.
+
+        Raises:
+            UnclearAnswer: it cannot count; the message says why.
+        """
+        if asked.fresh:
+            raise UnclearAnswer(
+                "it was given before this question was shown, or the call was changed since; look again"
+            )
+        tool, who = self.tool(order), user()
+        decision = decide(answer, order, tool)
+        consents = decision["type"] in ("approve", "edit")
+        if consents and self.decisions.policy.other_person and (who is None or who == asked.requester):
+            raise UnclearAnswer("whoever asked for this run may not approve its calls; another person must")
+        if decision["type"] == "edit":
+            verdict, why = self.decisions.policy.verdict(tool, decision["args"])
+            if verdict == "deny":
+                raise UnclearAnswer(f"the policy forbids these arguments ({why})")
+        return self.decisions.decide(order["uid"], interrupt_id(), decision, who)
+
+    def tool(self, order: Order) -> Tool:
+        """The tool that is asked about."""
+        return self.decisions.toolbox[order["name"]]
+
+
+def interrupt_id() -> str:
+    """The id of the question that this visit of the node asks."""
+    return Interrupt.from_ns(None, ns=get_config()["configurable"]["checkpoint_ns"]).id
 
 
 def open_calls(state: Working) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from typing import Literal
-from uuid import uuid4
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.config import get_config
@@ -13,7 +12,10 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 
 from nodes.context import Context
-from nodes.history import last_question, whole
+from nodes.history import last_question, unanswered, whole
+from nodes.identity import thread, user
+from nodes.leases import fence_of
+from nodes.runs import Runs
 from nodes.state import VERSION, Run, State, Update
 
 
@@ -31,6 +33,7 @@ class Begin:
 
     may_ask: str | None
     """Why this agent may have to pause for a person; None if it never does."""
+    runs: Runs
 
     def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Start the run.
@@ -49,9 +52,15 @@ class Begin:
                 "checkpointer=InMemorySaver() or another saver, declare the effect of harmless tools "
                 '(effect="read"), or build with approve="none"'
             )
+        at = thread()
+        before = messages[messages.index(question) - 1] if messages.index(question) else None
+        asked = {"id": str(question.id), "text": question.text, "before": str(before.id) if before else ""}
+        run_id = self.runs.begin(at, asked, user(), fence_of(get_config()))
         history = whole(messages)
+        if history.mended:
+            history = whole(messages, self.runs.fates(at, unanswered(messages)))
         language = Context.of(runtime).language
-        update = fresh(str(question.id), language_of(question) if language == "auto" else language)
+        update = fresh(run_id, str(question.id), language_of(question) if language == "auto" else language)
         if state.get("status"):
             update |= NO_RESULT
         if history.mended:
@@ -59,11 +68,11 @@ class Begin:
         return update
 
 
-def fresh(question_id: str, language: Literal["en", "zh"]) -> Update:
+def fresh(run_id: str, question_id: str, language: Literal["en", "zh"]) -> Update:
     """Counters at zero."""
     run: Run = {
         "version": VERSION,
-        "id": uuid4().hex,
+        "id": run_id,
         "since": question_id,
         "language": language,
         "dialect": "",
@@ -79,6 +88,8 @@ def fresh(question_id: str, language: Literal["en", "zh"]) -> Update:
         "observations": 0,
         "calls": {},
         "refused": [],
+        "tainted": [],
+        "unknown": [],
         "granted": {},
         "closing": {},
     }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.approval import ask_first, call_fingerprint
+from nodes.approval import call_fingerprint
 from nodes.case import Case, limits_in_force
 from nodes.context import Context
 from nodes.limits import Limits
+from nodes.policy import Policy
 from nodes.rules import first_broken
 from nodes.state import Turn, Update, Working
 from tools.toolbox import Toolbox
@@ -21,7 +23,7 @@ class Guard:
 
     toolbox: Toolbox
     limits: Limits
-    approve: str
+    policy: Policy
 
     def __call__(self, state: Working, runtime: Runtime[Context]) -> Update:
         """Decide where the turn goes."""
@@ -45,7 +47,7 @@ class Guard:
         turn, run = case.state["turn"], case.state["run"]
         refusals = self.refusals(case)
         passed = [call for call in case.calls if call["id"] not in refusals]
-        risky = [call["id"] for call in passed if ask_first(self.toolbox[call["name"]], self.approve)]
+        risky = [call["id"] for call in passed if self.verdict(case, call)[0] == "ask"]
         judged: Turn = {**turn, "refusals": refusals, "risky": risky, "decisions": {}}
         if not passed:
             judged |= {"verdict": "correct", "rule": "calls", "why": "no call of this turn can run"}
@@ -64,10 +66,23 @@ class Guard:
         """Calls that will not run, with what the model is told."""
         refusals = dict(case.state["turn"].get("unread", {}))
         for place, call in enumerate(case.calls):
-            if call["id"] in refusals:
-                continue
-            if call_fingerprint(call["name"], call["args"]) in case.state["run"]["refused"]:
-                refusals[call["id"]] = "not executed: a person already rejected this call; do not ask for it again"
-            elif 0 < case.limits.parallel <= place:
-                refusals[call["id"]] = f"not executed: at most {case.limits.parallel} calls in one turn"
+            if call["id"] not in refusals and (why := self.refusal(case, place, call)):
+                refusals[call["id"]] = f"not executed: {why}"
         return refusals
+
+    def refusal(self, case: Case, place: int, call: Any) -> str | None:
+        """Why a call does not run, nor is asked about."""
+        same = call_fingerprint(call["name"], call["args"])
+        if same in case.state["run"]["refused"]:
+            return "a person already rejected this call; do not ask for it again"
+        if same in case.state["run"].get("unknown", ()):
+            return "it is not known whether the same call took effect before; a person must look first"
+        if 0 < case.limits.parallel <= place:
+            return f"at most {case.limits.parallel} calls in one turn"
+        verdict, why = self.verdict(case, call)
+        return f"the policy forbids this call ({why})" if verdict == "deny" else None
+
+    def verdict(self, case: Case, call: Any) -> tuple[str, str]:
+        """What the policy says to a call, now that the run has read what it has read."""
+        tainted = bool(case.state["run"].get("tainted"))
+        return self.policy.verdict(self.toolbox[call["name"]], call["args"], tainted)

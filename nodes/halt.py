@@ -11,8 +11,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.types import interrupt
 
 from nodes.history import not_executed
+from nodes.identity import thread, user
 from nodes.limits import Limits
 from nodes.rules import Rule, rule_named
+from nodes.runs import Runs
 from nodes.state import Update, Working
 from nodes.steps import result
 
@@ -26,6 +28,7 @@ class Halt:
     """What happens at a limit, by `Limits.on_limit`."""
 
     limits: Limits
+    runs: Runs
 
     def __call__(self, state: Working) -> Update:
         """End the run, ask for the best answer so far, or ask a person."""
@@ -52,6 +55,7 @@ class Halt:
         if best and isinstance(last, AIMessage):
             closing = last.model_copy(update={"content": said})
         ended = result(state, turn["status"], f"Stopped: {turn['why']}.", best)
+        self.runs.end(thread(), run["id"], ended)
         return {**ended, "messages": [*open_ends, closing], "turn": {"verdict": "ended"}, "results": None}
 
     def ask(self, state: Working, rule: Rule, open_ends: list[BaseMessage]) -> Update:
@@ -63,6 +67,7 @@ class Halt:
             if choice["type"] in CHOICES and (choice["type"] in ("extend", "abort") or choice.get("message")):
                 break
             error = f"answer with one of {', '.join(CHOICES)}; hint and answer need a message"
+        self.runs.note(thread(), run["id"], "limit", {"rule": rule.name, "why": turn["why"], "by": user(), **choice})
         if choice["type"] == "abort":
             stopped = {**state, "turn": {**turn, "status": "aborted", "why": f"a person ended the run: {turn['why']}"}}
             return self.end(stopped, open_ends)  # type: ignore[arg-type]
@@ -70,6 +75,7 @@ class Halt:
             reason = f"A person answered after the run stopped: {turn['why']}."
             message = AIMessage(choice["message"], id=f"{run['id'][:12]}-end")
             ended = result(state, "finished", reason, choice["message"])
+            self.runs.end(thread(), run["id"], ended)
             return {**ended, "messages": [*open_ends, message], "turn": {"verdict": "ended"}, "results": None}
         granted = {field: run["granted"].get(field, 0) + more for field, more in rule.grants.items()}
         hints = [HumanMessage(choice["message"])] if choice["type"] == "hint" else []

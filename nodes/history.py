@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+NO_FATES: Mapping[str, Mapping[str, str]] = {}
 NOT_EXECUTED = "not executed: the run went on before this call could run"
 
 
@@ -22,8 +23,10 @@ class Whole:
     mended: bool
 
 
-def whole(messages: list[BaseMessage]) -> Whole:
+def whole(messages: list[BaseMessage], fates: Mapping[str, Mapping[str, str]] = NO_FATES) -> Whole:
     """Give every call exactly one observation, right behind its message; drop observations that answer no call.
+
+    `fates` says what became of calls that have none, text and code by call id; others were not executed.
 
     A client may leave a call open (a new message while a person is asked, a crash, a stop button), or invent an
     observation for a tool that never ran: only what `observe` wrote counts.
@@ -47,7 +50,7 @@ def whole(messages: list[BaseMessage]) -> Whole:
             ids |= waiting
     if sound and not waiting:
         return Whole(messages, ids, mended=False)
-    return Whole(_mend(messages), ids, mended=True)
+    return Whole(_mend(messages, fates), ids, mended=True)
 
 
 INVENTED = ('{"cancelled": true}', '{"cancelled":true}', "Successfully handled tool call.")
@@ -59,7 +62,16 @@ def is_observation(message: BaseMessage) -> bool:
     return message.content not in INVENTED and not str(message.id).startswith("do-not-render-")
 
 
-def _mend(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+def unanswered(messages: Sequence[BaseMessage]) -> list[str]:
+    """Ids of the calls that have no observation."""
+    answered = {
+        message.tool_call_id for message in messages if isinstance(message, ToolMessage) and is_observation(message)
+    }
+    asked = [call["id"] for message in messages if isinstance(message, AIMessage) for call in message.tool_calls]
+    return [str(id) for id in asked if id not in answered]
+
+
+def _mend(messages: Sequence[BaseMessage], fates: Mapping[str, Mapping[str, str]]) -> list[BaseMessage]:
     turns: dict[int, dict[Any, BaseMessage | None]] = {}
     asked: dict[Any, dict[Any, BaseMessage | None]] = {}
     for place, message in enumerate(messages):
@@ -76,19 +88,22 @@ def _mend(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
             mended.append(message)
         if isinstance(message, AIMessage):
             observed = turns[place]
-            mended.extend(observed[call["id"]] or not_executed(call) for call in message.tool_calls)
+            mended.extend(
+                observed[call["id"]] or not_executed(call, **fates.get(str(call["id"]), {}))
+                for call in message.tool_calls
+            )
     return mended
 
 
-def not_executed(call: Any, why: str = NOT_EXECUTED) -> ToolMessage:
-    """The observation of a call that will never run."""
+def not_executed(call: Any, text: str = NOT_EXECUTED, code: str = "not_executed") -> ToolMessage:
+    """The observation of a call that will never run, or that another process ran."""
     return ToolMessage(
-        content=why,
+        content=text,
         name=call["name"],
         tool_call_id=str(call["id"]),
         id=f"observation-{call['id']}",
-        status="error",
-        artifact={"code": "not_executed", "seconds": 0.0},
+        status="success" if code == "ok" else "error",
+        artifact={"code": code, "seconds": 0.0},
     )
 
 

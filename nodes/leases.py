@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,8 +40,10 @@ class Leases:
     seconds: float = 60.0
     """How long a lease holds without being renewed: longer than any process is thought to stand still."""
     _held: dict[str, int] = field(default_factory=dict)
+    _renewed: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _beating: bool = False
+    _ready: bool = False
     _idle: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
@@ -50,8 +53,13 @@ class Leases:
         Raises:
             ThreadBusy: somebody else holds it.
         """
+        if not self._ready:
+            self.database.migrate("leases", LEASES)
+            self._ready = True
         fence = self.database.perform(lambda transaction: self._take(transaction, thread))
         with self._lock:
+            if not self._held:
+                self._renewed = time.monotonic()
             self._held[thread] = fence
         self._beat()
         try:
@@ -67,6 +75,17 @@ class Leases:
                     "UPDATE leases SET until = 0 WHERE thread_id = ? AND fence = ?", thread, fence
                 )
             )
+
+    def insist(self, thread: str, fence: int) -> None:
+        """Make sure that the lease is still held; the database is asked only if it was not renewed of late.
+
+        Raises:
+            LeaseLost: it is not.
+        """
+        fresh = not self.database.durable or time.monotonic() - self._renewed < self.seconds / 2
+        if self._held.get(thread) == fence and fresh:
+            return
+        self.database.perform(lambda transaction: check(transaction, thread, fence))
 
     def _take(self, transaction: Transaction, thread: str) -> int:
         now, me = transaction.now, owner()
@@ -111,6 +130,7 @@ class Leases:
                 if not held:
                     self._beating = False
                     return
+            began = time.monotonic()
             try:
                 with self.database.transaction() as transaction:
                     until = transaction.now + self.seconds
@@ -118,6 +138,7 @@ class Leases:
                         transaction.run(
                             "UPDATE leases SET until = ? WHERE thread_id = ? AND fence = ?", until, thread, fence
                         )
+                self._renewed = began
             except Exception:
                 # The database is away: the next beat may reach it, and if none does, the lease is rightly lost.
                 continue

@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
 from nodes.state import Update
-from nodes.threads import within
+from nodes.threads import in_thread, within
 
 T = TypeVar("T")
 
@@ -26,6 +26,11 @@ class Wait:
     asynchronous: Callable[[], Awaitable[Any]]
     seconds: float | None
     """Longest wait; None waits for ever. What comes later than that is thrown away."""
+
+    @classmethod
+    def io(cls, work: Callable[[], Any]) -> Wait:
+        """Short blocking work, such as a transaction: done here, or beside the event loop."""
+        return cls(work, lambda: in_thread(work), None)
 
     @classmethod
     def pause(cls, seconds: float) -> Wait:

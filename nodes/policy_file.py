@@ -9,8 +9,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from nodes.approval import PolicyError
-from nodes.policy import COMPARISONS, ArgumentRule, Policy, shown
+from nodes.argument_rule import COMPARISONS, ArgumentRule, PolicyError, shown
+from nodes.policy import Policy
 from tools.toolbox import Toolbox
 
 _KEYS = tuple(field.name for field in fields(Policy))

@@ -107,6 +107,18 @@ class Records:
         if self.audit is not None:
             self.audit.append(transaction, thread, run, kind, data, event_key)
 
+    def delete_thread(self, thread: str) -> None:
+        """Forget the ledger of a thread; the audit log stays."""
+
+        def work(transaction: Transaction) -> None:
+            for table in ("thoughts", "grants"):
+                runs = "SELECT run_id FROM runs WHERE thread_id = ?"
+                transaction.run(f"DELETE FROM {table} WHERE run_id IN ({runs})", thread)
+            for table in ("tool_calls", "runs"):
+                transaction.run(f"DELETE FROM {table} WHERE thread_id = ?", thread)
+
+        self.database.perform(work)
+
     def forget_old(self, transaction: Transaction) -> None:
         """Where nothing is written to disk, keep the newest of the ended runs only."""
         if self._database.durable:

@@ -11,7 +11,7 @@ from langgraph.graph.message import _messages_delta_reducer
 from langgraph.managed import RemainingSteps
 from typing_extensions import TypedDict
 
-VERSION = 1
+VERSION = 2
 """Shape of the state; a thread of an older version is migrated by `begin`."""
 
 Status = Literal[
@@ -55,6 +55,10 @@ class Run(TypedDict):
     """Calls of each tool that were let through."""
     refused: list[str]
     """Keys of calls that a person rejected; the same call is not asked again."""
+    tainted: list[str]
+    """Untrusted tools that the run was told something by."""
+    unknown: list[str]
+    """Keys of calls of which nobody knows whether they took effect; the same call does not run."""
     granted: dict[str, float]
     """What a person added to a limit, by field of `Limits`."""
     closing: dict[str, str]
@@ -71,6 +75,8 @@ class Turn(TypedDict, total=False):
     """Parts of the reply that were not used; the model is told."""
     unread: dict[str, str]
     """Call id to sentence, for calls of the reply that could not be read."""
+    basis: str
+    """What the step rests on (see `nodes.basis`); a part of the identity of its calls."""
     verdict: Literal["run", "ask", "correct", "finish", "stop", "resumed", "ended"]
     rule: str
     """Row of the rule table that decided."""

@@ -6,18 +6,23 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 
+from nodes.basis import basis_of
 from nodes.case import Case, limits_in_force
 from nodes.context import Context
 from nodes.history import whole
+from nodes.identity import thread
+from nodes.leases import fence_of
 from nodes.limits import Limits
 from nodes.models import ModelFailed, fault
 from nodes.node import Node, Steps, Wait
 from nodes.rules import first_broken
 from nodes.speaking import Speaker, Speech
 from nodes.state import Run, Update, Working
+from nodes.thoughts import Thoughts
 from nodes.tokens import spent
 from nodes.told import told
 
@@ -25,9 +30,10 @@ from nodes.told import told
 class Think(Node):
     """Ask the rules, then the model; read the reply in the dialect it was asked in."""
 
-    def __init__(self, speaker: Speaker, limits: Limits, response_format: Any = None) -> None:
+    def __init__(self, speaker: Speaker, limits: Limits, thoughts: Thoughts, response_format: Any = None) -> None:
         self.name = "think"
-        self.speaker, self.limits, self.response_format = speaker, limits, response_format
+        self.speaker, self.limits, self.thoughts = speaker, limits, thoughts
+        self.response_format = response_format
 
     def steps(self, input: Working, runtime: Runtime[Context]) -> Steps:
         """One thought, or the limit that forbids it, or the fault that prevents it."""
@@ -38,6 +44,9 @@ class Think(Node):
         if not case.closing and (broken := first_broken(case, "before think", "stop")):
             rule, why = broken
             return {"turn": {"rule": rule.name, "status": rule.status, "why": why}}
+        basis, step, run_id = basis_of(input), input["run"]["step"] + 1, input["run"]["id"]
+        if recorded := (yield Wait.io(lambda: self.thoughts.recorded(run_id, step, basis))):
+            return recorded  # type: ignore[no-any-return]
         history = whole(list(input["messages"]))
         try:
             speech = yield from self.speaker.speak(case, runtime, history.messages)
@@ -45,9 +54,12 @@ class Think(Node):
             return {"turn": {"rule": "model", "status": "failed", "why": failed.sentence}}
         update = told(speech.reply, speech.dialect, case.toolbox, input["run"], history.ids, speech.seconds)
         update["run"] |= self.counted(speech, input, update["run"])
+        update["turn"]["basis"] = basis
         if self.response_format is not None and "answer" in update["turn"]:
             update |= yield from self.structure(speech, update["turn"]["answer"], case, runtime)
-        return update
+        at, fence = thread(), fence_of(get_config())
+        kept: Update = yield Wait.io(lambda: self.thoughts.record(at, basis, update, fence))
+        return kept
 
     def counted(self, speech: Speech, state: Working, run: Run) -> dict[str, Any]:
         """The counters after this call."""

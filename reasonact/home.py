@@ -6,15 +6,19 @@ import hashlib
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
 from reasonact.endings import Refused
 
 if TYPE_CHECKING:
-    from graphs.saver import Saver
+    from graphs.fenced import Fenced
+    from tools.database import Database
+
+T = TypeVar("T")
 
 _THREAD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -45,22 +49,53 @@ def thread_id(given: str) -> str:
     return given
 
 
+def address() -> str:
+    """The database of this user: REASONACT_DATABASE, else a file in the folder."""
+    return os.environ.get("REASONACT_DATABASE") or f"sqlite:///{quote(str(folder() / 'checkpoints.sqlite'))}"
+
+
 @contextmanager
-def saver() -> Iterator[Saver]:
-    """The checkpoints of every thread.
+def database() -> Iterator[Database]:
+    """The database with every table.
 
     Raises:
-        Refused: the file cannot be opened.
+        Refused: it cannot be opened.
     """
-    from graphs.saver import sqlite_saver
+    from nodes.records import migrate
+    from tools.database import Database
 
-    path = folder() / "checkpoints.sqlite"
-    with ExitStack() as stack:
-        try:
-            made = stack.enter_context(sqlite_saver(path))
-        except sqlite3.Error as error:
-            raise Refused(f"cannot use {path}: {error}") from error
-        yield made
+    with closing(_usable(lambda: Database(address()))) as opened:
+        _usable(lambda: migrate(opened))
+        yield opened
+
+
+@contextmanager
+def saver() -> Iterator[Fenced]:
+    """The checkpoints of every thread, with their ledger and the audit log.
+
+    Raises:
+        Refused: the database cannot be opened.
+    """
+    from graphs.saver import open_saver
+    from nodes.audit import Audit
+    from nodes.redacting import Redaction
+
+    secret, key = os.environ.get("REASONACT_ENCRYPTION_KEY"), os.environ.get("REASONACT_AUDIT_KEY")
+    hide = Redaction.from_environment(os.environ)
+    with ExitStack() as stack, database() as opened:
+        audit = Audit(key.encode() if key else None, hide=hide)
+        made = open_saver(opened, audit=audit, encryption_key=secret.encode() if secret else None)
+        yield _usable(lambda: stack.enter_context(made))
+
+
+def _usable(open_it: Callable[[], T]) -> T:
+    try:
+        return open_it()
+    except Exception as error:
+        # The address may hold a password, and a driver's message may repeat it.
+        place = "REASONACT_DATABASE" if os.environ.get("REASONACT_DATABASE") else address()
+        told = error if isinstance(error, ValueError | sqlite3.Error) else type(error).__name__
+        raise Refused(f"cannot use {place}: {told}") from error
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from graphs.react import build, rule_table
-from nodes.approval import ask_first
 from nodes.limits import Limits
+from nodes.policy import Policy
 from tools.defaults import demo_tools
 from tools.tool import Tool
 from tools.toolbox import Toolbox
@@ -33,11 +33,11 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def print_tools(approve: str) -> None:
     """The tools the command runs with."""
     limits = Limits()
-    rows = [_row(tool, approve, limits) for tool in Toolbox(demo_tools()).values()]
+    rows = [_row(tool, Policy.of(approve), limits) for tool in Toolbox(demo_tools()).values()]
     print_table(("tool", "arguments", "effect", "asks you", "calls a run", "calls a minute", "seconds"), rows)
 
 
-def _row(tool: Tool, approve: str, limits: Limits) -> tuple[str, ...]:
+def _row(tool: Tool, policy: Policy, limits: Limits) -> tuple[str, ...]:
     wanted = [name if name in tool.required else f"[{name}]" for name in tool.parameters]
     usual = limits.tool_writes if tool.writes else limits.tool_calls
     numbers = (
@@ -45,7 +45,7 @@ def _row(tool: Tool, approve: str, limits: Limits) -> tuple[str, ...]:
         limits.rate if tool.rate is None else tool.rate,
         limits.tool_seconds if tool.timeout is None else tool.timeout,
     )
-    asks = "yes" if ask_first(tool, approve) else "no"
+    asks = "yes" if policy.may_ask(tool, tainted_possible=False) else "no"
     return tool.name, " ".join(wanted), tool.effect or "unknown", asks, *(f"{number:g}" for number in numbers)
 
 

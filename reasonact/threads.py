@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
+from graphs.fenced import Fenced
 from nodes.wrapping import unwrap
 from reasonact.lines import OBSERVATION_CHARS, call_line, harmless, one_line
 from reasonact.settings import read_label
@@ -44,20 +44,20 @@ def status_of(state: StateSnapshot) -> str:
     return UNFINISHED if state.tasks else str(state.values.get("status", UNFINISHED))
 
 
-def every_thread(saver: SqliteSaver, graph: CompiledStateGraph[Any, Any, Any, Any]) -> list[Thread]:
+def every_thread(saver: Fenced, graph: CompiledStateGraph[Any, Any, Any, Any]) -> list[Thread]:
     """All threads: those that wait for a person first, then unfinished ones, then the newest."""
     return sorted(_newest(saver, graph), key=lambda thread: _ORDER.get(thread.status, 2))
 
 
-def open_thread(saver: SqliteSaver, graph: CompiledStateGraph[Any, Any, Any, Any]) -> str | None:
+def open_thread(saver: Fenced, graph: CompiledStateGraph[Any, Any, Any, Any]) -> str | None:
     """The thread that `resume` means when none is named: the newest that waits or is unfinished."""
     return next((thread.id for thread in _newest(saver, graph) if thread.status in _ORDER), None)
 
 
-def _newest(saver: SqliteSaver, graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[Thread]:
-    with saver.cursor(transaction=False) as cursor:
-        cursor.execute("SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC")
-        ids = [id for (id,) in cursor.fetchall()]
+def _newest(saver: Fenced, graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[Thread]:
+    newest = "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
+    with saver.records.database.transaction() as transaction:
+        ids = [row["thread_id"] for row in transaction.all(newest)]
     for id in ids:
         if (state := state_of(graph, id)) is not None:
             yield _row(id, state)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.policy import DEFAULTS, EFFECTS, VERDICTS, ArgumentRule, Policy, PolicyError
+from nodes.argument_rule import VERDICTS, ArgumentRule, PolicyError
+from nodes.policy import DEFAULTS, EFFECTS, Policy
 from tools.tool import Tool
 
 KINDS = (*EFFECTS[:-1], None)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nodes.policy import ArgumentRule, Policy, PolicyError
+from nodes.argument_rule import ArgumentRule, PolicyError
+from nodes.policy import Policy
 from nodes.policy_file import check_names, read_policy
 from tools.tool import Tool
 from tools.toolbox import Toolbox

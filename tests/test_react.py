@@ -16,11 +16,10 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
 
 from graphs.react import build, graph, rule_table
-from nodes.approval import ask_first
 from nodes.context import Context
-from nodes.ledger import Policy
 from nodes.limits import Limits
 from nodes.models import ModelError
+from nodes.policy import Policy
 from nodes.scripted import ScriptedModel
 from reasonact import create_react_agent
 from tests.walking import World, calls, look
@@ -287,8 +286,8 @@ def test_a_misspelt_policy_never_means_that_nobody_is_asked(approve: Any) -> Non
     with pytest.raises(ValueError, match="approve must be one of risky, all, none"):
         build(ScriptedModel([calls(("pay", {"amount": 1}))]), world.tools, approve=approve)
     with pytest.raises(ValueError, match="approve must be"):
-        Policy(approve)
-    assert all(ask_first(given, approve) for given in world.tools) and world.effects == []
+        Policy.of(approve)
+    assert world.effects == []
 
 
 def test_a_dialect_that_does_not_exist_is_said_when_the_agent_is_built() -> None:

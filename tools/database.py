@@ -157,6 +157,19 @@ class Database:
         """
         return self.perform(lambda transaction: transaction.migrate(name, steps))
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While no other process makes or renews tables of the same PostgreSQL database."""
+        if self.kind == "sqlite":
+            yield
+            return
+        with self.pool.connection(timeout=WAIT) as connection:
+            connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+            try:
+                yield
+            finally:
+                connection.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
+
     @property
     def pool(self) -> Any:
         """The pool of connections to PostgreSQL (`psycopg_pool.ConnectionPool`).

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 from tools.injected import KEY, injected
 from tools.observation import ToolFailure
 
-FACTS = ("effect", "cap", "rate", "timeout", "idempotent", "repeatable")
+FACTS = ("effect", "cap", "rate", "timeout", "idempotent", "repeatable", "untrusted", "reconcile")
 """What a LangChain tool may say about itself in its `metadata`."""
 
 _SUPPLIED = ("InjectedState", "InjectedStore", "InjectedToolCallId", "ToolRuntime")

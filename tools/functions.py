@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from tools.injected import KEY, injected
+from tools.injected import KEY, TRANSACTION, injected
 from tools.observation import ToolFailure
 from tools.schemas import about, is_field, is_json
 

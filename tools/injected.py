@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import types
+from collections.abc import Callable
 from typing import Annotated, Any, Union, get_args, get_origin
 
 KEY = "idempotency_key"
@@ -23,6 +25,17 @@ _KINDS = (
     "BaseStore",
     "Runtime",
 )
+
+
+def hidden(function: Callable[..., Any] | None) -> frozenset[str]:
+    """Which of the two the function takes."""
+    if function is None:
+        return frozenset()
+    try:
+        taken = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return frozenset()
+    return frozenset({KEY, TRANSACTION} & set(taken))
 
 
 def injected(name: str, annotation: Any) -> str:

@@ -21,6 +21,7 @@ def shop_tools(where: Database | str | Path | None = None) -> list[Tool]:
     a part of, to be committed together with what else is in it.
     """
     shop = Shop(where)
+    database = None if where is None else shop.database
     return [
         Tool(
             "list_orders",
@@ -42,6 +43,7 @@ def shop_tools(where: Database | str | Path | None = None) -> list[Tool]:
                 }
             ),
             effect="write",
+            database=database,
         ),
         Tool(
             "refund_order",
@@ -60,6 +62,7 @@ def shop_tools(where: Database | str | Path | None = None) -> list[Tool]:
                 optional={"amount"},
             ),
             effect="irreversible",
+            database=database,
         ),
     ]
 

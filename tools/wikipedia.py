@@ -118,13 +118,13 @@ def wikipedia_tools(language: str = "en", url: str | None = None) -> list[Tool]:
     """
     site = Wikipedia(language, url)
 
-    @tool(effect="egress", idempotent=True)
+    @tool(effect="egress", idempotent=True, untrusted=True)
     def search(query: str) -> str:
         """Read the beginning of the Wikipedia page with this title, or get similar titles."""
         text = site.text(query, beginning=True)
         return not_found(query.strip()[:MAX_TITLE], site.similar(query)) if text is None else first_sentences(text)
 
-    @tool(name="lookup", effect="egress", idempotent=True)
+    @tool(name="lookup", effect="egress", idempotent=True, untrusted=True)
     def look_up(keyword: str, page: str, number: int = 1) -> str:
         """Find the sentence with this keyword on a page that search found; number 2 is the next such sentence."""
         text = site.text(page)

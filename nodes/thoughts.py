@@ -1,0 +1,116 @@
+"""What the model decided, written down before any of it runs: a step that comes again is read, not asked again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, messages_from_dict, messages_to_dict
+
+from nodes.leases import check
+from nodes.order import canonical, sha256, uid
+from nodes.records import Records
+from nodes.state import Update
+from tools.database import Transaction
+from tools.toolbox import Toolbox
+
+
+@dataclass(frozen=True)
+class Thoughts:
+    """The steps of every run that asked for tools."""
+
+    records: Records
+    toolbox: Toolbox
+
+    def recorded(self, run_id: str, step: int, basis: str) -> Update | None:
+        """What the model said at this step on this history, if it was asked before."""
+
+        def work(transaction: Transaction) -> str | None:
+            row = transaction.one(
+                "SELECT told FROM thoughts WHERE run_id = ? AND step = ? AND basis = ?", run_id, step, basis
+            )
+            return None if row is None else str(row["told"])
+
+        told = self.records.database.perform(work)
+        return None if told is None else _read(self.records.opened(told))
+
+    def record(self, thread: str, basis: str, update: Update, fence: int | None) -> Update:
+        """Take a step down, each of its calls as proposed; if another run was quicker, what that one took down.
+
+        Raises:
+            LeaseLost: the thread belongs to another run by now.
+        """
+        run, turn = update["run"], update["turn"]
+        message: AIMessage | None = next(iter(update.get("messages", ())), None)
+        calls = message.tool_calls if message is not None else []
+        told = self.records.closed(_written(update)) if calls else ""
+
+        def work(transaction: Transaction) -> str | None:
+            check(transaction, thread, fence)
+            if calls:
+                taken = transaction.run(
+                    "INSERT INTO thoughts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    run["id"], run["step"], basis, told,
+                )  # fmt: skip
+                if not taken:
+                    row = transaction.one(
+                        "SELECT told FROM thoughts WHERE run_id = ? AND step = ? AND basis = ?",
+                        run["id"], run["step"], basis,
+                    )  # fmt: skip
+                    return str(row["told"]) if row else None
+            for index, call in enumerate(calls):
+                if call["id"] not in turn.get("unread", ()):
+                    self.propose(transaction, thread, run["id"], run["step"], index, basis, call)
+            self.records.tell(transaction, thread, run["id"], "thought", _event(update, message))
+            return None
+
+        before = self.records.database.perform(work)
+        return update if before is None else _read(self.records.opened(before))
+
+    def propose(
+        self, transaction: Transaction, thread: str, run_id: str, step: int, index: int, basis: str, call: Any
+    ) -> None:
+        """One call as a row of the ledger, if it is not there."""
+        propose(self.records, transaction, self.toolbox, thread, uid(run_id, step, index, basis), call)
+
+
+def propose(
+    records: Records, transaction: Transaction, toolbox: Toolbox, thread: str, call_uid: str, call: Any
+) -> None:
+    """One call as a row of the ledger, if it is not there: `call` has name, args and id."""
+    run_id, step, index, _ = call_uid.rsplit("/", 3)
+    tool = toolbox[call["name"]]
+    transaction.run(
+        "INSERT INTO tool_calls (call_uid, thread_id, run_id, step, idx, provider_call_id, tool, args_json,"
+        " args_sha256, effect_class, untrusted, status, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'proposed', ?) ON CONFLICT DO NOTHING",
+        call_uid, thread, run_id, int(step), int(index), str(call["id"]), tool.name,
+        records.closed(canonical(call["args"])), sha256(tool.name, call["args"]),
+        tool.effect_class(transaction.database), int(tool.untrusted), transaction.now,
+    )  # fmt: skip
+
+
+def _written(update: Update) -> str:
+    return json.dumps({**update, "messages": messages_to_dict(update["messages"])}, default=str)
+
+
+def _read(text: str) -> Update:
+    told: Update = json.loads(text)
+    return {**told, "messages": messages_from_dict(told["messages"])}
+
+
+def _event(update: Update, message: AIMessage | None) -> dict[str, Any]:
+    run, turn = update["run"], update["turn"]
+    event: dict[str, Any] = {"step": run["step"], "dialect": run["dialect"]}
+    if message is not None:
+        event |= {
+            "thought": message.text if message.tool_calls else message.additional_kwargs.get("thought", ""),
+            "calls": [{"name": call["name"], "args": call["args"], "id": call["id"]} for call in message.tool_calls],
+            "seconds": message.response_metadata.get("seconds", 0.0),
+            "tokens": dict(message.usage_metadata or {}),
+            "model": message.response_metadata.get("model_name", ""),
+        }
+    if "reasoning" in (message.additional_kwargs if message else {}):
+        event["reasoning"] = message.additional_kwargs["reasoning"]  # type: ignore[union-attr]
+    return event | {name: turn[name] for name in ("answer", "error", "unread", "dropped") if name in turn}
