@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.graph.state import CompiledStateGraph
 
+from graphs.resuming import is_answer, refuse_stray
 from nodes.leases import FENCE, Leases
 from nodes.threads import in_thread
 
@@ -39,8 +40,12 @@ class Agent(CompiledStateGraph[Any, Any, Any, Any]):
 
         Raises:
             ThreadBusy: another run is at work on the thread.
+            NothingToResume: an answer for a question that is not open.
         """
+        answers = is_answer(input)
         with self._held(config) as held:
+            if answers and FENCE in held.get("configurable", {}):
+                refuse_stray(input, self.get_state(held))
             yield from super().stream(input, held, **self._durable(held, options))
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:
@@ -48,8 +53,12 @@ class Agent(CompiledStateGraph[Any, Any, Any, Any]):
 
         Raises:
             ThreadBusy: another run is at work on the thread.
+            NothingToResume: an answer for a question that is not open.
         """
+        answers = is_answer(input)
         async with self._aheld(config) as held:
+            if answers and FENCE in held.get("configurable", {}):
+                refuse_stray(input, await self.aget_state(held))
             async for part in super().astream(input, held, **self._durable(held, options)):
                 yield part
 

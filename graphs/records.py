@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import weakref
 from typing import Any
@@ -18,10 +19,12 @@ _KNOWN: weakref.WeakKeyDictionary[Any, Records] = weakref.WeakKeyDictionary()
 def records_of(checkpointer: Any) -> Records:
     """The ledger that belongs to a checkpointer.
 
-    Our own savers bring theirs, and LangGraph's SqliteSaver on a file gets one in that file. With any other (in memory,
-    or a server that brings its own) it is kept in the process: it forgets with the process what ran and what was asked,
-    and an open question is asked again.
+    Our own savers bring theirs, and LangGraph's SqliteSaver on a file gets one in that file. Without a checkpointer, as
+    where a server brings it later, it is the database that REASONACT_DATABASE names. Otherwise it is kept in the
+    process: it forgets with the process what ran and what was asked, and an open question is asked again.
     """
+    if checkpointer is None:
+        return Records(Database(os.environ.get("REASONACT_DATABASE") or "memory"))
     if (own := getattr(checkpointer, "records", None)) is not None:
         return own  # type: ignore[no-any-return]
     try:

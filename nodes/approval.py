@@ -42,7 +42,7 @@ class Facts(TypedDict):
     expires_at: str
     """When the question can no longer be answered, ISO 8601 in UTC."""
     effect_class: str
-    """What happens should the process die in the middle of it (see `tools.tool.EffectClass`)."""
+    """What happens should the process die in the middle of it (see `tools.effects.EffectClass`)."""
     why: str
     """Why a person is asked."""
     untrusted: list[dict[str, Any]]

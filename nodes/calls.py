@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nodes.decisions import found, tainted
+from nodes.decisions import found
 from nodes.leases import LeaseLost, check
-from nodes.order import Order, canonical, sha256
+from nodes.order import Order, canonical
+from nodes.permission import refusal_of
 from nodes.policy import Policy
 from nodes.records import Records
 from nodes.runs import UNKNOWN
@@ -70,44 +71,13 @@ class Calls:
             mine.add(row["attempt"] + 1)
             if row["status"] == "started":
                 return self._take_up(transaction, row, order, fence)
-            if refusal := self._refusal(transaction, row, order, tool):
+            if refusal := refusal_of(transaction, row, order, tool, self.policy):
                 told = {"call": order["uid"], "tool": tool.name, "why": refusal}
                 self.records.tell(transaction, thread, row["run_id"], "refused", told, f"refused {order['uid']}")
                 return Admission(refusal=refusal)
             return self._begin(transaction, row, fence)
 
         return self.records.database.perform(work)
-
-    def _refusal(self, transaction: Transaction, row: Row, order: Order, tool: Tool) -> str | None:
-        """Why the call may not run."""
-        if row["tool"] != tool.name or row["args_sha256"] != sha256(tool.name, order["args"]):
-            return "not executed: it is not the call that was decided on; its arguments were changed afterwards"
-        if row["status"] not in ("proposed", "approved"):
-            return {
-                "awaiting": "not executed: a person has not decided on this call yet",
-                "rejected": "not executed: a person rejected this call",
-            }.get(row["status"], "not executed: its time has passed; ask for it again if it is still wanted")
-        verdict, why = self.policy.verdict(tool, order["args"])
-        if verdict == "allow" and tool.effect != "read":
-            dirty = tainted(transaction, row["run_id"], row["step"])
-            verdict, why = self.policy.verdict(tool, order["args"], dirty)
-        if verdict == "deny":
-            return f"not executed: the policy forbids this call ({why})"
-        if verdict == "allow" and row["status"] == "proposed":
-            return None
-        if row["status"] != "approved":
-            return "not executed: this call needs the approval of a person, and there is none"
-        if transaction.now > row["decided_at"] + self.policy.use_minutes * 60:
-            transaction.run(
-                "UPDATE tool_calls SET status = 'expired', error_code = 'stale' WHERE call_uid = ?"
-                " AND status = 'approved'",
-                row["call_uid"],
-            )
-            return (
-                f"not executed: its approval was older than {self.policy.use_minutes:g} minutes when it was to run; "
-                "ask for it again"
-            )
-        return None
 
     def _begin(self, transaction: Transaction, row: Row, fence: int | None, broken: bool = False) -> Admission:
         attempt = row["attempt"] + 1

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+from nodes.owners import is_dead, owner
 from tools.database import Database, Transaction
 
 FENCE = "__reasonact_fence"
@@ -100,7 +97,7 @@ class Leases:
         )
         if taken is None:
             held = transaction.one("SELECT owner, fence, until FROM leases WHERE thread_id = ?", thread) or {}
-            if not _dead(str(held.get("owner", ""))):
+            if not is_dead(str(held.get("owner", ""))):
                 raise ThreadBusy(f"another run is at work on thread {thread}; try again when it has ended or paused")
             taken = transaction.one(
                 "UPDATE leases SET owner = ?, fence = fence + 1, until = ? WHERE thread_id = ? AND fence = ?"
@@ -162,42 +159,3 @@ def fence_of(config: Any) -> int | None:
     """The fencing number that a run's config carries."""
     number = (config or {}).get("configurable", {}).get(FENCE)
     return int(number) if number is not None else None
-
-
-def owner() -> str:
-    """This process, told apart from every other one, past ones included."""
-    pid = os.getpid()
-    return f"{_machine()} {pid} {_born(pid)}"
-
-
-@cache
-def _machine() -> str:
-    try:
-        # Process ids mean nothing outside their boot and their namespace.
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}/{os.readlink('/proc/self/ns/pid')}".replace(" ", "")
-    except OSError:
-        return socket.gethostname().replace(" ", "") or "host"
-
-
-def _born(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
-
-
-def _dead(held_by: str) -> bool:
-    """Whether the owner was a process of this machine that is gone: only then nobody need wait for its lease."""
-    parts = held_by.split(" ")
-    if len(parts) != 3 or parts[0] != _machine() or not parts[1].isdigit():
-        return False
-    if parts[2]:
-        return _born(int(parts[1])) != parts[2]
-    try:
-        os.kill(int(parts[1]), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False

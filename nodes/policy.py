@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from nodes.argument_rule import VERDICTS, ArgumentRule, PolicyError, Verdict, name_of, one_of, shown
-from tools.tool import Effect, Tool
+from tools.effects import Effect
+from tools.tool import Tool
 
 Predicate = Callable[[Mapping[str, Any]], Verdict]
 DEFAULTS = ("risky", "all", "none")

@@ -1,6 +1,7 @@
 """The public names, all in one place; `reasonact` hands them out when first asked for."""
 
 from graphs.react import build as create_react_agent
+from graphs.resuming import NothingToResume
 from graphs.saver import Saver, open_saver, sqlite_saver
 from nodes.argument_rule import ArgumentRule, PolicyError
 from nodes.audit import Audit
@@ -30,6 +31,7 @@ __all__ = [
     "LimitsError",
     "ModelError",
     "Move",
+    "NothingToResume",
     "Policy",
     "PolicyError",
     "Rates",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.answers import UnclearAnswer, decide
-from nodes.approval import call_fingerprint, request, visible
+from nodes.approval import Facts, call_fingerprint, request, visible
 from tools.tool import tool
 
 
@@ -21,6 +21,10 @@ def pay(amount: int, to: str = "ann") -> str:
 
 CALL = {"name": "pay", "args": {"amount": 5, "to": "ann"}, "id": "c1"}
 SAME = call_fingerprint("pay", CALL["args"])  # type: ignore[arg-type]
+FACTS: Facts = {
+    "sha256": "0" * 64, "expires_at": "2026-12-02T00:00:00+00:00", "effect_class": "once", "why": "its effect is irreversible",
+    "untrusted": [],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -112,7 +116,7 @@ def test_any_answer_is_a_decision_or_unclear(answer: Any) -> None:
 
 
 def test_the_request_has_the_keys_of_every_client() -> None:
-    asked = request(CALL, pay, "because", "try again")
+    asked = request(CALL, pay, "because", FACTS, "try again")
     assert asked["action_requests"] == [
         {
             "name": "pay",
@@ -136,5 +140,5 @@ def test_nothing_invisible_is_shown_as_it_is() -> None:
 @pytest.mark.parametrize("mark", ["\n", "\r", "\u2028", "\x85", "\x0b"])
 def test_no_value_can_look_like_another_argument(mark: str) -> None:
     call = {**CALL, "args": {"amount": 5, "to": f"ann{mark}  amount: 1"}}
-    shown = request(call, pay, f"fine{mark}  amount: 1")["description"]
+    shown = request(call, pay, f"fine{mark}  amount: 1", FACTS)["description"]
     assert [line for line in shown.splitlines() if line.strip().startswith("amount")] == ["  amount: 5"]

@@ -16,7 +16,7 @@ from tools.toolbox import Toolbox
 
 
 def case(limits: Limits, **run: Any) -> Case:
-    state: Any = {**fresh("q", "en"), "messages": [], "remaining_steps": 1000}
+    state: Any = {**fresh("r", "q", "en"), "messages": [], "remaining_steps": 1000}
     state["run"] |= run
     return Case(state, limits, Toolbox(World().tools))
 

@@ -11,7 +11,7 @@ from nodes.tokens import estimate, spent
 
 
 def run(context: int) -> Any:
-    return {**fresh("q", "en")["run"], "context_tokens": context}
+    return {**fresh("r", "q", "en")["run"], "context_tokens": context}
 
 
 def test_the_providers_count_wins() -> None:

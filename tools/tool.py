@@ -6,17 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, cast, get_args, overload
+from typing import Any, cast, get_args, overload
 
 from tools import functions
 from tools.database import Database
+from tools.effects import Effect, EffectClass
 from tools.injected import KEY, TRANSACTION, hidden
-
-Effect = Literal["read", "egress", "write", "irreversible"]
-"""read: changes nothing, tells nobody. egress: sends something out. write: can be undone. irreversible: cannot."""
-EffectClass = Literal["pure", "transactional", "keyed", "reconcilable", "once"]
-"""pure: may run again. transactional: effect and record commit together. keyed: runs again with the same key.
-reconcilable: the service is asked first. once: nobody knows, a person decides."""
 
 
 class ToolError(ValueError):
@@ -55,16 +50,14 @@ class Tool:
     untrusted: bool = False
     """What it returns may have been written by anybody: after it, only reading goes on unasked."""
     reconcile: Callable[[str, Mapping[str, Any]], Any] | None = None
-    """Asks the tool's service what became of a call that broke off, by idempotency key and arguments: its result, or
-    None if the service never saw it. May be async; what it raises leaves the call unknown."""
+    """Asks the service what became of a call that broke off, by key and arguments: its result, or None if it never saw
+    it. What it raises leaves the call unknown."""
     database: Database | None = None
     """Where its changes go; with a parameter `transaction`, effect and record commit together."""
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
             raise ToolError(f"a tool needs a name without spaces around it, got {self.name!r}")
-        if self.reconcile is not None and not callable(self.reconcile):
-            raise ToolError(f"tool {self.name}: reconcile must be a function of an idempotency key and the arguments")
         if self.effect is not None and self.effect not in get_args(Effect):
             raise ToolError(
                 f"tool {self.name}: effect must be one of {', '.join(get_args(Effect))} or None, got {self.effect!r}"
