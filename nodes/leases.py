@@ -129,16 +129,21 @@ class Leases:
                     return
             began = time.monotonic()
             try:
-                with self.database.transaction() as transaction:
-                    until = transaction.now + self.seconds
-                    for thread, fence in held.items():
-                        transaction.run(
-                            "UPDATE leases SET until = ? WHERE thread_id = ? AND fence = ?", until, thread, fence
-                        )
-                self._renewed = began
+                lost = self.database.perform(lambda transaction, held=held: self._renew(transaction, held))  # type: ignore[misc]
+                with self._lock:
+                    for thread in lost:
+                        if self._held.get(thread) == held[thread]:
+                            del self._held[thread]
+                    self._renewed = began
             except Exception:
                 # The database is away: the next beat may reach it, and if none does, the lease is rightly lost.
                 continue
+
+    def _renew(self, transaction: Transaction, held: dict[str, int]) -> list[str]:
+        """The threads that were given to somebody else in the meantime."""
+        until = transaction.now + self.seconds
+        renewal = "UPDATE leases SET until = ? WHERE thread_id = ? AND fence = ?"
+        return [thread for thread, fence in held.items() if not transaction.run(renewal, until, thread, fence)]
 
 
 def check(transaction: Transaction, thread: str, fence: int | None) -> None:

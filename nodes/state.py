@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, Self
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import DeltaChannel
+from langgraph.channels import DeltaChannel, LastValue
 from langgraph.graph.message import _messages_delta_reducer
 from langgraph.managed import RemainingSteps
 from typing_extensions import TypedDict
@@ -147,6 +147,20 @@ class History(DeltaChannel[list[AnyMessage]]):
         pass
 
 
+class Boxed(LastValue[Any]):
+    """Text, stored in a list: PostgreSQL's saver keeps bare text as JSON, which no encryption covers and which cannot
+    hold every character.
+    """
+
+    def checkpoint(self) -> Any:
+        """The value in its box."""
+        return [self.get()] if self.is_available() else super().checkpoint()
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        """The channel with the value out of its box; older threads have none."""
+        return super().from_checkpoint(checkpoint[0] if isinstance(checkpoint, list) else checkpoint)
+
+
 def latest(_: Any, writes: Sequence[Any]) -> Any:
     """Keep the last write. As a delta it is stored once, not again in every checkpoint that follows."""
     return writes[-1]
@@ -180,8 +194,8 @@ class State(Working):
     """Everything a run remembers: what the nodes work on, and how the run ended; written by the nodes only."""
 
     status: Status
-    reason: str
-    answer: str | None
+    reason: Annotated[str, Boxed]
+    answer: Annotated[str | None, Boxed]
     steps: Annotated[list[Step], DeltaChannel(latest)]
     tokens: Tokens
     structured_response: Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -35,6 +36,9 @@ class _Worker:
 
 
 _IDLE: deque[_Worker] = deque()
+if hasattr(os, "register_at_fork"):
+    # A forked process has the list but none of the threads: work given to one of them would never be done.
+    os.register_at_fork(after_in_child=_IDLE.clear)
 
 
 def _run(job: Callable[[], None]) -> None:

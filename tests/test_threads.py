@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import subprocess
 import sys
 import threading
@@ -52,3 +53,14 @@ def test_work_that_hangs_does_not_keep_the_process() -> None:
     root = Path(__file__).resolve().parents[1]
     ran = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=20, check=True)
     assert ran.stdout == "over\n"
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    assert within(5, lambda: 1) == 1  # leaves an idle thread behind
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(within(5, lambda: 7))
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
