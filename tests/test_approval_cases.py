@@ -271,9 +271,11 @@ def test_c246_our_savers_are_async_too_and_langgraphs_names_the_other_class(tmp_
     for url in (f"sqlite:///{tmp_path}/a.sqlite", "memory"):
         with open_saver(url) as saver:
             assert asyncio.run(run(saver)) == "hello"
-    with SqliteSaver.from_conn_string(str(tmp_path / "b.sqlite")) as stock:
-        with pytest.raises(NotImplementedError, match="AsyncSqliteSaver"):
-            asyncio.run(run(stock))
+    with (
+        SqliteSaver.from_conn_string(str(tmp_path / "b.sqlite")) as stock,
+        pytest.raises(NotImplementedError, match="AsyncSqliteSaver"),
+    ):
+        asyncio.run(run(stock))
 
 
 def test_c248_two_messages_at_once_are_one_run_and_one_refusal() -> None:

@@ -69,6 +69,8 @@ def test_a_row_in_clear_is_refused_in_an_encrypted_database(database_url: str) -
     with open_saver(database_url, encryption_key=KEY) as saver:
         agent = build(ScriptedModel(["done"]), World().tools, checkpointer=saver)
         with pytest.raises(NotEncrypted):
+            agent.get_state(T)
+        with pytest.raises(NotEncrypted):
             agent.invoke(Command(resume="yes"), T)
 
 
@@ -112,7 +114,7 @@ def test_a_planted_object_is_not_made(tmp_path: Path, key: bytes | None) -> None
     with open_saver(f"sqlite:///{file}", encryption_key=key) as saver:
         build(ScriptedModel(["hello"]), [], checkpointer=saver).invoke({"messages": [("user", "q")]}, T)
         kind, _ = JsonPlusSerializer().dumps_typed(HumanMessage("x"))
-    planted = ormsgpack.packb(ormsgpack.Ext(0, ormsgpack.packb((__name__, "Planted", (str(trap),)))))
+    planted = ormsgpack.packb(ormsgpack.Ext(1, ormsgpack.packb((__name__, "Planted", [str(trap)]))))
     with closing(sqlite3.connect(file)) as other:
         other.execute("UPDATE writes SET type = ?, value = ?", (kind, planted))
         other.commit()
