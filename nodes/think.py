@@ -45,7 +45,8 @@ class Think(Node):
             rule, why = broken
             return {"turn": {"rule": rule.name, "status": rule.status, "why": why}}
         basis, step, run_id = basis_of(input), input["run"]["step"] + 1, input["run"]["id"]
-        if recorded := (yield Wait.io(lambda: self.thoughts.recorded(run_id, step, basis))):
+        at, fence = thread(), fence_of(get_config())
+        if recorded := (yield Wait.io(lambda: self.thoughts.recorded(run_id, step, basis, fence))):
             return recorded  # type: ignore[no-any-return]
         history = whole(list(input["messages"]))
         try:
@@ -57,7 +58,6 @@ class Think(Node):
         update["turn"]["basis"] = basis
         if self.response_format is not None and "answer" in update["turn"]:
             update |= yield from self.structure(speech, update["turn"]["answer"], case, runtime)
-        at, fence = thread(), fence_of(get_config())
         kept: Update = yield Wait.io(lambda: self.thoughts.record(at, basis, update, fence))
         return kept
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AIMessage, messages_from_dict, messages_to_dict
+from langchain_core.messages import AIMessage
 
 from nodes.leases import check
 from nodes.order import canonical, sha256, uid
@@ -15,6 +15,11 @@ from nodes.state import Update
 from tools.database import Transaction
 from tools.toolbox import Toolbox
 
+KEPT = ("content", "tool_calls", "id", "usage_metadata", "additional_kwargs", "response_metadata")
+"""What `nodes.told` fills in a message."""
+MOST_RUNS = 1_000
+"""Runs that a process keeps in mind."""
+
 
 @dataclass(frozen=True)
 class Thoughts:
@@ -22,9 +27,17 @@ class Thoughts:
 
     records: Records
     toolbox: Toolbox
+    _new: dict[str, int] = field(default_factory=dict)
+    """Runs of which this process has seen, under this fencing number, a step that nobody had recorded."""
 
-    def recorded(self, run_id: str, step: int, basis: str) -> Update | None:
-        """What the model said at this step on this history, if it was asked before."""
+    def recorded(self, run_id: str, step: int, basis: str, fence: int | None) -> Update | None:
+        """What the model said at this step on this history, if it was asked before.
+
+        Steps are recorded in order, so behind one that is new the database need not be asked; should one be there all
+        the same, `record` finds it.
+        """
+        if fence is not None and self._new.get(run_id) == fence:
+            return None
 
         def work(transaction: Transaction) -> str | None:
             row = transaction.one(
@@ -33,7 +46,13 @@ class Thoughts:
             return None if row is None else str(row["told"])
 
         told = self.records.database.perform(work)
-        return None if told is None else _read(self.records.opened(told))
+        if told is not None:
+            return _read(self.records.opened(told))
+        if fence is not None:
+            if len(self._new) >= MOST_RUNS:
+                self._new.clear()
+            self._new[run_id] = fence
+        return None
 
     def record(self, thread: str, basis: str, update: Update, fence: int | None) -> Update:
         """Take a step down, each of its calls as proposed; if another run was quicker, what that one took down.
@@ -92,12 +111,13 @@ def propose(
 
 
 def _written(update: Update) -> str:
-    return json.dumps({**update, "messages": messages_to_dict(update["messages"])}, default=str)
+    messages = [{name: getattr(message, name) for name in KEPT} for message in update["messages"]]
+    return json.dumps({**update, "messages": messages}, default=str)
 
 
 def _read(text: str) -> Update:
     told: Update = json.loads(text)
-    return {**told, "messages": messages_from_dict(told["messages"])}
+    return {**told, "messages": [AIMessage(**fields) for fields in told["messages"]]}
 
 
 def _event(update: Update, message: AIMessage | None) -> dict[str, Any]:

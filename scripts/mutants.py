@@ -78,7 +78,7 @@ MUTANTS = {
         "tests/test_calls.py",
     ),
     "recorded calls": Mutant(
-        "nodes/think.py", "if recorded := (yield Wait.io(lambda: self.thoughts.recorded(run_id, step, basis))):",
+        "nodes/think.py", "if recorded := (yield Wait.io(lambda: self.thoughts.recorded(run_id, step, basis, fence))):",
         "if recorded := None:", "tests/test_thoughts.py",
     ),
     "chain of the audit log": Mutant(
