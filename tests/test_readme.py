@@ -27,5 +27,5 @@ def test_python_examples_run() -> None:
 
 def test_commands_of_the_readme_exist() -> None:
     text = readme.README.read_text(encoding="utf-8")
-    for script in set(re.findall(r"\bscripts/\w+", text)):
+    for script in set(re.findall(r"\bscripts/\w+(?:\.py)?", text)):
         assert (readme.README.parent / script).is_file(), script
