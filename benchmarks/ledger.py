@@ -11,42 +11,33 @@ import statistics
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.contestants import answered, ours
-from nodes.calls import Admission, Calls
-from nodes.runs import Runs
-from nodes.thoughts import Thoughts
 from reasonact import Audit, open_saver
 
 
-@contextmanager
-def without_ledger() -> Iterator[None]:
+def without_ledger(agent: Any) -> Any:
     """The same agent with every question to the ledger answered at once; leases and checkpoints stay."""
-    kept = {
-        (Calls, "start"): lambda *_: Admission(attempt=1),
-        (Calls, "finish"): lambda _, order, attempt, observation, status: observation,
-        (Thoughts, "recorded"): lambda *_: None,
-        (Thoughts, "record"): lambda _, thread, basis, update, fence: update,
-        (Runs, "begin"): lambda *_: uuid.uuid4().hex,
-        (Runs, "end"): lambda *_: None,
-    }
-    before = {place: getattr(*place) for place in kept}
-    for (kind, name), instead in kept.items():
-        setattr(kind, name, instead)
-    try:
-        yield
-    finally:
-        for (kind, name), method in before.items():
-            setattr(kind, name, method)
+    started = SimpleNamespace(attempt=1, observation=None, refusal=None, broken=False)
+    nodes = {name: node.bound for name, node in agent.nodes.items()}
+    instead: list[tuple[Any, str, Any]] = [
+        (nodes["act"].calls, "start", lambda *_: started),
+        (nodes["act"].calls, "finish", lambda order, attempt, observation, status: observation),
+        (nodes["think"].thoughts, "recorded", lambda *_: None),
+        (nodes["think"].thoughts, "record", lambda thread, basis, update, fence: update),
+        (nodes["begin"].func.runs, "begin", lambda *_: uuid.uuid4().hex),
+        (nodes["begin"].func.runs, "end", lambda *_: None),
+    ]
+    for part, name, answer in instead:
+        object.__setattr__(part, name, answer)
+    return agent
 
 
-def seconds_of_run(steps: int, saver: Any) -> tuple[float, float]:
+def seconds_of_run(agent: Any, steps: int) -> tuple[float, float]:
     """CPU and wall seconds of one run of `steps` calls, asserted to have done its work."""
-    agent = ours(steps, 200, saver)
     config = {"configurable": {"thread_id": uuid.uuid4().hex}, "recursion_limit": 10 * steps + 50}
     cpu, wall = time.process_time(), time.perf_counter()
     state = agent.invoke({"messages": [("user", "go")]}, config)
@@ -62,11 +53,8 @@ def measure(url: str, steps: int, rounds: int) -> dict[str, Any]:
         for kind, spent in taken.items():
             audit = Audit(b"key") if kind == "with audit" else None
             with open_saver(url, audit=audit) as saver:
-                if kind == "without":
-                    with without_ledger():
-                        time_of = seconds_of_run(steps, saver)
-                else:
-                    time_of = seconds_of_run(steps, saver)
+                agent = ours(steps, 200, saver)
+                time_of = seconds_of_run(without_ledger(agent) if kind == "without" else agent, steps)
             if round:
                 spent.append(time_of)
     cpu = {kind: statistics.median(spent[0] for spent in runs) for kind, runs in taken.items()}

@@ -25,6 +25,7 @@ _WORDS = {
     "respond": "respond", "response": "respond",
 }  # fmt: skip
 _ALWAYS = ("always", "approve always", "总是同意")
+_DEEP = 100
 
 
 def decide(answer: Any, call: Mapping[str, Any], tool: Tool) -> Decision:
@@ -150,6 +151,18 @@ def _edited(found: Mapping[str, Any], call: Mapping[str, Any], tool: Tool) -> di
     if not isinstance(args, Mapping):
         raise UnclearAnswer("the edited arguments must be an object")
     try:
-        return coerce(tool, args)
+        fitting = coerce(tool, args)
     except InvalidArguments as error:
         raise UnclearAnswer(f"the edited arguments do not fit: {error}") from error
+    if not _storable(fitting):
+        raise UnclearAnswer(f"the edited arguments hold a number of more than 64 bits, or more than {_DEEP} levels")
+    return fitting
+
+
+def _storable(value: Any, depth: int = 0) -> bool:
+    """Whether a checkpoint can hold it: what it cannot would stop the thread for good once it is decided."""
+    if isinstance(value, Mapping):
+        return depth < _DEEP and all(_storable(inner, depth + 1) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return depth < _DEEP and all(_storable(inner, depth + 1) for inner in value)
+    return not isinstance(value, int) or -(2**63) <= value < 2**63

@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.config import get_config
 from langgraph.types import Interrupt, interrupt
 
-from nodes.answers import UnclearAnswer, decide
+from nodes.answers import UnclearAnswer
 from nodes.approval import RESPONSE_SCHEMA, Decision, Facts, request
 from nodes.decisions import Asked, Decisions
 from nodes.identity import thread, user
@@ -32,10 +32,11 @@ class Approve:
         if call is None:
             return {"turn": {**turn, "dispatched": []}}
         (order,) = orders(state, [call["id"]])
-        asked = self.decisions.ask(thread(), order, interrupt_id())
+        shown = self.shown(state, order)
+        asked = self.decisions.ask(thread(), order, interrupt_id(), shown)
         decision = asked.decision
         if decision is None:
-            answer = interrupt(self.question(state, order, asked), response_schema=RESPONSE_SCHEMA)
+            answer = interrupt(self.question(state, order, asked, shown), response_schema=RESPONSE_SCHEMA)
             try:
                 decision = self.read(answer, order, asked)
             except UnclearAnswer as unclear:
@@ -53,19 +54,27 @@ class Approve:
             },
         }
 
-    def question(self, state: Working, order: Order, asked: Asked) -> dict[str, Any]:
-        """What the person is shown: the arguments that would run."""
-        tool, policy = self.tool(order), self.decisions.policy
+    def shown(self, state: Working, order: Order) -> dict[str, Any]:
+        """What helps a person to decide, beside the call itself; the ledger keeps it for whoever decides elsewhere."""
+        tool, toolbox = self.tool(order), self.decisions.toolbox
         dirty = bool(state["run"].get("tainted"))
+        return {
+            "why": self.decisions.policy.verdict(tool, order["args"], dirty)[1],
+            "untrusted": untrusted(order["args"], state["messages"], state["run"]["since"], toolbox),
+            "thought": state["messages"][-1].text,
+        }
+
+    def question(self, state: Working, order: Order, asked: Asked, shown: dict[str, Any]) -> dict[str, Any]:
+        """What the person is shown: the arguments that would run."""
+        tool = self.tool(order)
         facts: Facts = {
             "sha256": sha256(order["name"], order["args"]),
             "expires_at": datetime.fromtimestamp(asked.expires, UTC).isoformat(timespec="seconds"),
             "effect_class": tool.effect_class(self.decisions.records.database),
-            "why": policy.verdict(tool, order["args"], dirty)[1],
-            "untrusted": untrusted(order["args"], state["messages"], state["run"]["since"], self.decisions.toolbox),
+            "why": shown["why"],
+            "untrusted": shown["untrusted"],
         }
-        thought = state["messages"][-1].text
-        return request(order, tool, thought, facts, state["turn"].get("approval_error", ""))
+        return request(order, tool, shown["thought"], facts, state["turn"].get("approval_error", ""))
 
     def read(self, answer: Any, order: Order, asked: Asked) -> Decision:
         """The answer as the decision that the ledger keeps.
@@ -77,15 +86,8 @@ class Approve:
             raise UnclearAnswer(
                 "it was given before this question was shown, or the call was changed since; look again"
             )
-        tool, who = self.tool(order), user()
-        decision = decide(answer, order, tool)
-        consents = decision["type"] in ("approve", "edit")
-        if consents and self.decisions.policy.other_person and (who is None or who == asked.requester):
-            raise UnclearAnswer("whoever asked for this run may not approve its calls; another person must")
-        if decision["type"] == "edit":
-            verdict, why = self.decisions.policy.verdict(tool, decision["args"])
-            if verdict == "deny":
-                raise UnclearAnswer(f"the policy forbids these arguments ({why})")
+        who = user()
+        decision = self.decisions.judged(answer, order, asked.requester, who)
         return self.decisions.decide(order["uid"], interrupt_id(), decision, who)
 
     def tool(self, order: Order) -> Tool:

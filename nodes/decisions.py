@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from nodes.answers import UnclearAnswer, decide
 from nodes.approval import Decision, call_fingerprint
+from nodes.decision_rows import Settled, expire, known, settle, write
 from nodes.order import Order, canonical, sha256
 from nodes.policy import Policy
 from nodes.records import Records
@@ -39,8 +42,10 @@ class Decisions:
     policy: Policy
     toolbox: Toolbox
 
-    def ask(self, thread: str, order: Order, approval_id: str) -> Asked:
-        """Open the question, or find it open, or decided; safe to repeat."""
+    def ask(
+        self, thread: str, order: Order, approval_id: str, shown: Mapping[str, Any] = MappingProxyType({})
+    ) -> Asked:
+        """Open the question, or find it open, or decided; safe to repeat. `shown` is what else the person is shown."""
 
         def work(transaction: Transaction) -> Asked:
             row = found(transaction, order["uid"])
@@ -50,10 +55,10 @@ class Decisions:
             run = transaction.one("SELECT requester FROM runs WHERE run_id = ?", row["run_id"]) or {}
             requester = run.get("requester")
             if row["status"] not in ("proposed", "awaiting"):
-                return Asked(False, 0.0, requester, self._known(row))
+                return Asked(False, 0.0, requester, known(self.records, row))
             now = transaction.now
             if row["status"] == "awaiting" and row["expires_at"] < now:
-                return Asked(False, row["expires_at"], requester, self.expire(transaction, row))
+                return Asked(False, row["expires_at"], requester, expire(self.records, transaction, row))
             if row["status"] == "proposed" and (grant := self._granted(transaction, row)):
                 return Asked(False, 0.0, requester, self._grant(transaction, row, grant))
             sha = sha256(order["name"], order["args"])
@@ -64,9 +69,11 @@ class Decisions:
             if fresh:
                 transaction.run(
                     "UPDATE tool_calls SET status = 'awaiting', approval_id = ?, asked_at = ?, expires_at = ?,"
-                    " args_json = ?, args_sha256 = ? WHERE call_uid = ? AND status IN ('proposed', 'awaiting')",
+                    " args_json = ?, args_sha256 = ?, request_json = ? WHERE call_uid = ?"
+                    " AND status IN ('proposed', 'awaiting')",
                     approval_id, row["asked_at"] if same else now, expires,
-                    self.records.closed(canonical(order["args"])), sha, order["uid"],
+                    self.records.closed(canonical(order["args"])), sha,
+                    self.records.closed(json.dumps(dict(shown), default=str)), order["uid"],
                 )  # fmt: skip
                 told = {"call": order["uid"], "tool": order["name"], "args": order["args"], "sha256": sha}
                 self.records.tell(transaction, thread, row["run_id"], "asked", told, f"{order['uid']} {approval_id}")
@@ -74,17 +81,24 @@ class Decisions:
 
         return self.records.database.perform(work)
 
-    def decide(self, call_uid: str, approval_id: str, decision: Decision, who: str | None) -> Decision:
-        """Take a decision down; if there is one already, that one stands and is given back."""
+    def decide(
+        self, call_uid: str, approval_id: str, decision: Decision, who: str | None, sha: str | None = None
+    ) -> Decision:
+        """Take a decision down; if there is one already, that one stands and is given back.
+
+        With `sha`, the hash of what the person was shown, a call that was changed since is not decided.
+        """
 
         def work(transaction: Transaction) -> Decision:
             row = found(transaction, call_uid)
             if row is None or row["status"] != "awaiting" or row["approval_id"] != approval_id:
-                return self._known(row or {})
+                return known(self.records, row or {})
+            if sha not in (None, row["args_sha256"]):
+                return known(self.records, row)
             if row["expires_at"] < transaction.now:
-                return self.expire(transaction, row)
-            if not self._write(transaction, row, decision, who):
-                return self._known(found(transaction, call_uid) or {})
+                return expire(self.records, transaction, row)
+            if not write(self.records, transaction, row, decision, who):
+                return known(self.records, found(transaction, call_uid) or {})
             if decision.get("always"):
                 transaction.run(
                     "INSERT INTO grants VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -113,36 +127,42 @@ class Decisions:
 
         self.records.database.perform(work)
 
-    def expire(self, transaction: Transaction, row: Row) -> Decision:
-        """Nobody answered in time: the call does not run."""
-        hours = f"{self.policy.unanswered_hours:g}"
-        decision: Decision = {
-            "type": "expired",
-            "call": call_fingerprint(row["tool"], json.loads(self.records.opened(row["args_json"]))),
-            "message": f"nobody decided within {hours} hours",
-        }
-        self._write(transaction, row, decision, None)
+    def judged(self, answer: Any, call: Mapping[str, Any], requester: str | None, who: str | None) -> Decision:
+        """A person's answer as the decision that the ledger keeps; `call` has name, args and id.
+
+        Raises:
+            UnclearAnswer: it cannot count; the message says why.
+        """
+        tool = self.toolbox[call["name"]]
+        decision = decide(answer, call, tool)
+        if decision["type"] in ("approve", "edit"):
+            if self.policy.other_person and (who is None or who == requester):
+                raise UnclearAnswer("whoever asked for this run may not approve its calls; another person must")
+            verdict, why = self.policy.verdict(tool, decision.get("args", call["args"]))
+            if verdict == "deny":
+                raise UnclearAnswer(f"the policy forbids these arguments ({why})")
         return decision
 
-    def _write(self, transaction: Transaction, row: Row, decision: Decision, who: str | None) -> bool:
-        args = decision.get("args")
-        after = row["args_json"] if args is None else self.records.closed(canonical(args))
-        sha = row["args_sha256"] if args is None else sha256(row["tool"], args)
-        status = {"approve": "approved", "edit": "approved", "expired": "expired"}.get(decision["type"], "rejected")
-        written = transaction.run(
-            "UPDATE tool_calls SET status = ?, decision = ?, decision_json = ?, decided_by = ?, decided_at = ?,"
-            " args_before_json = args_json, args_json = ?, args_sha256 = ? WHERE call_uid = ? AND status = ?",
-            status, decision["type"], self.records.closed(json.dumps(decision)), who, transaction.now, after, sha,
-            row["call_uid"], row["status"],
-        )  # fmt: skip
-        if written != 1:
-            return False
-        told: dict[str, Any] = {"call": row["call_uid"], "tool": row["tool"], "decision": decision["type"], "by": who}
-        told |= {"why": decision.get("message", ""), "sha256": sha}
-        told["before"] = json.loads(self.records.opened(row["args_json"]))
-        told |= {} if args is None else {"after": args}
-        self.records.tell(transaction, row["thread_id"], row["run_id"], "decision", told, f"decided {row['call_uid']}")
-        return True
+    def sweep(self) -> int:
+        """Close every question whose time has passed; how many there were."""
+
+        def work(transaction: Transaction) -> int:
+            past = "SELECT * FROM tool_calls WHERE status = 'awaiting' AND expires_at < ?"
+            late = transaction.all(past, transaction.now)
+            for row in late:
+                expire(self.records, transaction, row)
+            return len(late)
+
+        return self.records.database.perform(work)
+
+    def settle(self, call_uid: str, status: Settled, who: str | None, why: str = "") -> bool:
+        """Close a call of which nobody knew whether it took effect; False if it is not, or no longer, one of these."""
+
+        def work(transaction: Transaction) -> bool:
+            row = found(transaction, call_uid)
+            return row is not None and settle(self.records, transaction, row, status, who, why)
+
+        return self.records.database.perform(work)
 
     def _granted(self, transaction: Transaction, row: Row) -> Row | None:
         """Who approved the tool for the whole run; not once the run has read what anybody may have written."""
@@ -158,20 +178,8 @@ class Decisions:
             "call": call_fingerprint(row["tool"], args),
             "message": "approved for every call of this tool in this run",
         }
-        self._write(transaction, row, decision, grant["granted_by"])
+        write(self.records, transaction, row, decision, grant["granted_by"])
         return decision
-
-    def _known(self, row: Mapping[str, Any]) -> Decision:
-        if row.get("decision_json"):
-            decision: Decision = json.loads(self.records.opened(row["decision_json"]))
-            return decision
-        kind: Any = "expired" if row.get("status", "expired") == "expired" else "approve"
-        args = json.loads(self.records.opened(row["args_json"])) if row else {}
-        return {
-            "type": kind,
-            "call": call_fingerprint(row.get("tool", ""), args),
-            "message": "the run went on without it" if kind == "expired" else "it ran already",
-        }
 
 
 def found(transaction: Transaction, call_uid: str) -> Row | None:
@@ -181,13 +189,8 @@ def found(transaction: Transaction, call_uid: str) -> Row | None:
 
 def tainted(transaction: Transaction, run_id: str, step: int) -> bool:
     """Whether, before this step, the run was told something by an untrusted tool."""
-    return bool(
-        transaction.one(
-            "SELECT 1 AS one FROM tool_calls WHERE run_id = ? AND step < ? AND untrusted = 1 AND attempt > 0 LIMIT 1",
-            run_id,
-            step,
-        )
-    )
+    told = "SELECT 1 AS one FROM tool_calls WHERE run_id = ? AND step < ? AND untrusted = 1 AND attempt > 0 LIMIT 1"
+    return bool(transaction.one(told, run_id, step))
 
 
 def _call(order: Order) -> dict[str, Any]:

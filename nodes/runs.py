@@ -68,12 +68,16 @@ class Runs:
             " AND run_id <> ? AND status IN ('proposed', 'awaiting', 'approved')",
             transaction.now, thread, but,
         )  # fmt: skip
-        closed += transaction.run(
-            "UPDATE tool_calls SET status = CASE effect_class WHEN 'transactional' THEN 'expired' WHEN 'pure' THEN"
-            " 'failed' ELSE 'unknown' END, error_code = 'superseded', finished_at = ? WHERE thread_id = ?"
-            " AND run_id <> ? AND status = 'started'",
-            transaction.now, thread, but,
-        )  # fmt: skip
+        begun = "SELECT * FROM tool_calls WHERE thread_id = ? AND run_id <> ? AND status = 'started'"
+        for row in transaction.all(begun, thread, but):
+            status = {"transactional": "expired", "pure": "failed"}.get(row["effect_class"], "unknown")
+            closed += transaction.run(
+                "UPDATE tool_calls SET status = ?, error_code = 'superseded', finished_at = ? WHERE call_uid = ?",
+                status, transaction.now, row["call_uid"],
+            )  # fmt: skip
+            told = {"call": row["call_uid"], "tool": row["tool"], "status": status, "step": row["step"]}
+            told |= {"code": "superseded", "text": UNKNOWN if status == "unknown" else SUPERSEDED, "seconds": 0.0}
+            self.records.tell(transaction, thread, row["run_id"], "observation", told, f"observation {row['call_uid']}")
         if closed:
             self.records.tell(transaction, thread, but, "closed", {"calls": closed, "why": "a new question came"})
 

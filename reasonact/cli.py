@@ -8,12 +8,14 @@ from typing import Annotated, Literal
 import typer
 
 from reasonact import __version__
+from reasonact.approval_commands import approvals_app
+from reasonact.audit_commands import audit_app
 from reasonact.commands import HELP, Commands
 from reasonact.endings import EPILOG
+from reasonact.info_commands import ApproveOption, PolicyOption, graph, migrate, rules, tools
 from reasonact.settings import Settings
 from reasonact.thread_commands import threads_app
-
-Approve = Literal["risky", "all", "none"]
+from reasonact.worker_commands import enqueue, worker
 
 app = typer.Typer(
     cls=Commands,
@@ -25,6 +27,8 @@ app = typer.Typer(
     epilog=EPILOG,
 )
 app.add_typer(threads_app, name="threads")
+app.add_typer(approvals_app, name="approvals")
+app.add_typer(audit_app, name="audit")
 
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print the answer and nothing else.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the typed result as one JSON object and nothing else.")]
@@ -61,9 +65,8 @@ def ask(
         typer.Option(help="How the model is spoken to; auto goes by what it can do."),
     ] = "auto",
     thread: Annotated[str | None, typer.Option(metavar="ID", help="Continue this thread, or begin it.")] = None,
-    approve: Annotated[
-        Approve, typer.Option(help="Which calls wait for your approval: those that may change something, all, none.")
-    ] = "risky",
+    approve: ApproveOption = None,
+    policy: PolicyOption = None,
     max_steps: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="Calls of the model; 0 is no limit.  [default: 10]")
     ] = None,
@@ -94,7 +97,17 @@ def ask(
     """
     from reasonact.session import Session
 
-    settings = Settings(tuple(model or ()), dialect, approve, on_limit, language, max_steps, max_tokens, timeout)
+    settings = Settings(
+        tuple(model or ()),
+        dialect,
+        approve or "",
+        str(policy or ""),
+        on_limit,
+        language,
+        max_steps,
+        max_tokens,
+        timeout,
+    )
     asked = sys.stdin.read() if question == "-" else question
     raise typer.Exit(Session(quiet, json).ask(asked, settings, thread))
 
@@ -122,30 +135,8 @@ def resume(
     raise typer.Exit(Session(quiet, json).resume(thread, answer))
 
 
-@app.command()
-def tools(
-    approve: Annotated[Approve, typer.Option(help="As for ask.")] = "risky",
-) -> None:
-    """List the tools: arguments, effect, whether you are asked first, and limits."""
-    from reasonact.tables import print_tools
-
-    print_tools(approve)
-
-
-@app.command()
-def graph() -> None:
-    """Print the graph as Mermaid text."""
-    from reasonact.tables import print_graph
-
-    print_graph()
-
-
-@app.command()
-def rules() -> None:
-    """List the rules that correct or end a run."""
-    from reasonact.tables import print_rules
-
-    print_rules()
+for told in (tools, graph, rules, migrate, worker, enqueue):
+    app.command()(told)
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Where threads are kept on this computer: one folder, one SQLite file, one worker a thread."""
+"""Where threads are kept for this user: one folder, one database, one run at a time on a thread."""
 
 from __future__ import annotations
 
-import hashlib
+import getpass
 import os
 import re
 import sqlite3
@@ -23,19 +23,40 @@ T = TypeVar("T")
 _THREAD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
+def place() -> Path:
+    """Where the folder is, or would be."""
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(os.environ.get("REASONACT_HOME") or Path(data) / "reasonact").expanduser()
+
+
 def folder() -> Path:
     """REASONACT_HOME, else `reasonact` in the user's folder for data; made if it is not there.
 
     Raises:
         Refused: it cannot be made.
     """
-    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    home = Path(os.environ.get("REASONACT_HOME") or Path(data) / "reasonact").expanduser()
+    home = place()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise Refused(f"cannot make the folder {home}: {error.strerror}; set REASONACT_HOME to another") from error
     return home
+
+
+def user() -> str | None:
+    """Who asks and decides: REASONACT_USER, else the user of the operating system, if it knows one."""
+    try:
+        return os.environ.get("REASONACT_USER") or getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return None
+
+
+def policy_file() -> Path | None:
+    """The file with the policy of approval: REASONACT_APPROVALS, else `approvals.toml` in the folder if it is there."""
+    if named := os.environ.get("REASONACT_APPROVALS"):
+        return Path(named).expanduser().absolute()
+    usual = place() / "approvals.toml"
+    return usual.absolute() if usual.exists() else None
 
 
 def thread_id(given: str) -> str:
@@ -55,8 +76,8 @@ def address() -> str:
 
 
 @contextmanager
-def database() -> Iterator[Database]:
-    """The database with every table.
+def database(url: str | None = None) -> Iterator[Database]:
+    """The database at `url`, else this user's, with every table.
 
     Raises:
         Refused: it cannot be opened.
@@ -64,14 +85,14 @@ def database() -> Iterator[Database]:
     from nodes.records import migrate
     from tools.database import Database
 
-    with closing(_usable(lambda: Database(address()))) as opened:
-        _usable(lambda: migrate(opened))
+    with closing(usable(lambda: Database(url or address()), url)) as opened:
+        usable(lambda: migrate(opened), url)
         yield opened
 
 
 @contextmanager
-def saver() -> Iterator[Fenced]:
-    """The checkpoints of every thread, with their ledger and the audit log.
+def saver(url: str | None = None) -> Iterator[Fenced]:
+    """The checkpoints of every thread, with their ledger and the audit log; of the database at `url`, else this user's.
 
     Raises:
         Refused: the database cannot be opened.
@@ -82,38 +103,44 @@ def saver() -> Iterator[Fenced]:
 
     secret, key = os.environ.get("REASONACT_ENCRYPTION_KEY"), os.environ.get("REASONACT_AUDIT_KEY")
     hide = Redaction.from_environment(os.environ)
-    with ExitStack() as stack, database() as opened:
+    with ExitStack() as stack, database(url) as opened:
         audit = Audit(key.encode() if key else None, hide=hide)
         made = open_saver(opened, audit=audit, encryption_key=secret.encode() if secret else None)
-        yield _usable(lambda: stack.enter_context(made))
+        yield usable(lambda: stack.enter_context(made), url)
 
 
-def _usable(open_it: Callable[[], T]) -> T:
+def usable(open_it: Callable[[], T], url: str | None) -> T:
+    """What opening gives.
+
+    Raises:
+        Refused: it fails; the message names the place, never its password.
+    """
     try:
         return open_it()
     except Exception as error:
         # The address may hold a password, and a driver's message may repeat it.
-        place = "REASONACT_DATABASE" if os.environ.get("REASONACT_DATABASE") else address()
+        named = "the database of --database" if url else os.environ.get("REASONACT_DATABASE") and "REASONACT_DATABASE"
         told = error if isinstance(error, ValueError | sqlite3.Error) else type(error).__name__
-        raise Refused(f"cannot use {place}: {told}") from error
+        raise Refused(f"cannot use {named or address()}: {told}") from error
 
 
 @contextmanager
-def only_worker(thread: str) -> Iterator[None]:
-    """Hold the thread: two processes at work on one would do its effects twice.
+def at_work(store: Fenced, thread: str) -> Iterator[None]:
+    """Hold the thread's lease, so that no run changes what is read or deleted here.
 
     Raises:
         Refused: another process holds it.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows has no record locks of this kind; one person at one keyboard is the usual case there.
-        yield
-        return
-    place = int.from_bytes(hashlib.blake2b(thread.encode(), digest_size=6).digest(), "big")
-    with open(folder() / "threads.lock", "ab") as held:
+    from nodes.leases import ThreadBusy
+
+    with ExitStack() as stack:
         try:
-            fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-        except OSError as error:
-            raise Refused(f"another reasonact is at work on thread {thread}") from error
+            stack.enter_context(store.records.leases.held(thread))
+        except ThreadBusy as busy:
+            raise Refused(busy_with(thread)) from busy
         yield
+
+
+def busy_with(thread: str) -> str:
+    """What is said when another process holds a thread."""
+    return f"another reasonact is at work on thread {thread}: try again when it has ended or paused"

@@ -40,7 +40,8 @@ class Report:
         if code in (ExitCode.WAITING, ExitCode.INTERRUPTED):
             if not interactive():
                 say(ended["reason"])
-            say(f"The run is kept; {runner.how_to_resume()}")
+            decides = "approval" in ended and not interactive()
+            say(f"The run is kept; {runner.how_to_decide(ended['approval']) if decides else runner.how_to_resume()}")
         elif code != ExitCode.FINISHED:
             say(ended["reason"])
         if not self.quiet:

@@ -14,11 +14,16 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
 
+from graphs.resuming import NothingToResume
 from nodes.context import Context
+from nodes.leases import ThreadBusy
+from nodes.records import Records
 from nodes.steps import result
-from reasonact.endings import Broken
+from reasonact.endings import Broken, Refused
+from reasonact.home import busy_with, user
 from reasonact.interruption import drained_by_ctrl_c
 from reasonact.progress import Progress
+from reasonact.questions import asked_about, short_id, standing
 from reasonact.settings import Settings, label
 from reasonact.view import View
 
@@ -38,12 +43,14 @@ class Runner:
     view: View
     answerer: Answerer
     say: Callable[[str], None]
+    records: Records
 
     def go(self, task: Any) -> None:
         """Run until the end, a question that stays open, or Ctrl-C.
 
         Raises:
             Broken: the run broke off.
+            Refused: another process is at work on the thread, or went on with it.
         """
         while self.stream(task):
             state = self.state()
@@ -56,7 +63,16 @@ class Runner:
     def asked(self, question: Interrupt) -> Command[Any] | None:
         """The answer to a question, bound to it by its id; None if nobody answers now."""
         answer = self.answerer(question.value)
-        return None if answer is None else Command(resume={question.id: answer})
+        if answer is None:
+            return None
+        if row := self.decided(question):
+            self.say(f"Your answer was not used: {standing(row)}.")
+        return Command(resume={question.id: answer})
+
+    def decided(self, question: Interrupt) -> dict[str, Any] | None:
+        """The call of a question that was decided elsewhere meanwhile, or that nobody answered in time."""
+        row = asked_about(self.records, self.thread, question.id)
+        return None if row is None or row["open"] else row
 
     def stream(self, task: Any) -> bool:
         """Run until the graph pauses or ends; False if Ctrl-C stopped it."""
@@ -78,6 +94,10 @@ class Runner:
                     self.saw(update)
         except GraphDrained:
             return False
+        except ThreadBusy as busy:
+            raise Refused(busy_with(self.thread)) from busy
+        except NothingToResume as stray:
+            raise Refused(f"the answer was not used: {stray}") from stray
         except Exception as error:
             raise Broken(f"the run broke off ({type(error).__name__}: {error}); {self.how_to_resume()}") from error
         finally:
@@ -93,10 +113,10 @@ class Runner:
         self.view.changed()
 
     def config(self) -> RunnableConfig:
-        """Thread, label and a backstop that a step limit always reaches first."""
+        """Thread, user, label and a backstop that a step limit always reaches first."""
         steps = self.settings.limits.get("steps", 10)
         return {
-            "configurable": {"thread_id": self.thread},
+            "configurable": {"thread_id": self.thread, **({"user_id": name} if (name := user()) else {})},
             "metadata": label(self.first_question, self.settings),
             "recursion_limit": 6 * steps + 60 if steps else 10_000,
         }
@@ -118,7 +138,15 @@ class Runner:
         else:
             ended = {"status": "running", "reason": "The run was interrupted.", "answer": None, "steps": []}
             ended["tokens"] = {"input": 0, "output": 0, "total": 0}
-        return {**ended, "thread": self.thread, **({"question": question} if question else {})}
+        waiting = (
+            {"question": question, **({"approval": id} if (id := self.approval(state)) else {})} if question else {}
+        )
+        return {**ended, "thread": self.thread, **waiting}
+
+    def approval(self, state: StateSnapshot) -> str | None:
+        """The short id of the call that the thread asks about."""
+        row = asked_about(self.records, self.thread, state.interrupts[0].id) if state.interrupts else None
+        return short_id(row["call_uid"]) if row else None
 
     def catch_up(self) -> None:
         """Show what was done before."""
@@ -133,6 +161,14 @@ class Runner:
         """The second Ctrl-C."""
         self.view.stop()
         self.say(f"Stopped at once; {self.how_to_resume()}")
+
+    def how_to_decide(self, approval: str) -> str:
+        """What to type where a call waits for a person."""
+        return (
+            f"decide with: reasonact approvals approve {approval} (or reject, edit, respond; first read: show "
+            f"{approval}), then reasonact resume {self.thread}; or both at once: "
+            f"reasonact resume {self.thread} --answer approve"
+        )
 
     def how_to_resume(self) -> str:
         """What to type."""

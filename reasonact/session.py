@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from langgraph.types import Command, StateSnapshot
 from rich.console import Console
 
+from graphs.fenced import Fenced
 from graphs.react import build
 from nodes.answers import UnclearAnswer
 from nodes.limits import LimitsError
@@ -18,15 +19,16 @@ from nodes.models import ModelError, find_model
 from reasonact.ask_person import Left, Person, read_words
 from reasonact.editing import NotEdited
 from reasonact.endings import Broken, ExitCode, Refused
-from reasonact.home import only_worker, saver, thread_id
+from reasonact.equipment import policy_of, toolbox_of, with_policy
+from reasonact.home import at_work, saver, thread_id
 from reasonact.keyboard import interactive
 from reasonact.progress import Progress
+from reasonact.questions import standing
 from reasonact.report import Report, say
 from reasonact.runner import Runner
 from reasonact.settings import Settings, limits_of, read_label
 from reasonact.threads import open_thread, state_of, status_of
 from reasonact.view import view_of
-from tools.defaults import demo_tools
 from tools.toolbox import Toolbox
 
 
@@ -39,8 +41,6 @@ class Session:
 
     def __post_init__(self) -> None:
         self.console = Console(stderr=True, highlight=False)
-        self.toolbox = Toolbox(demo_tools())
-        self.person = Person(self.console, self.toolbox)
 
     def ask(self, question: str, settings: Settings, thread: str | None) -> ExitCode:
         """Begin a run with a question.
@@ -51,15 +51,17 @@ class Session:
         if not question.strip():
             raise Refused('there is no question: reasonact ask "…"')
         thread = thread_id(thread) if thread is not None else secrets.token_hex(4)
-        with ExitStack() as stack:
-            stack.enter_context(only_worker(thread))
-            graph = self.agent(settings, stack.enter_context(saver()))
+        with saver() as store:
+            toolbox = toolbox_of(store)
+            graph = self.agent(settings := with_policy(settings), store, toolbox)
             first = question.strip()
-            if state := state_of(graph, thread):
+            with at_work(store, thread):
+                state = state_of(graph, thread)
+            if state is not None:
                 if state.tasks or state.interrupts:
                     raise Refused(f"thread {thread} is {status_of(state)}: go on with reasonact resume {thread}")
                 first = read_label(state.metadata)[0] or first
-            runner = self.runner(graph, thread, settings, first)
+            runner = self.runner(graph, thread, settings, first, store, toolbox)
             return self.finish(runner, {"messages": [("user", question)]})
 
     def resume(self, thread: str | None, answer: str | None) -> ExitCode:
@@ -68,22 +70,19 @@ class Session:
         Raises:
             Refused: there is nothing to go on with, or the answer does not fit the open question.
         """
-        with ExitStack() as stack:
-            store = stack.enter_context(saver())
-            thread = (
-                thread_id(thread)
-                if thread is not None
-                else open_thread(store, build(tools=self.toolbox.values(), checkpointer=store))
-            )
+        with saver() as store:
+            toolbox = toolbox_of(store)
+            reader = build(tools=toolbox.values(), checkpointer=store)
+            thread = thread_id(thread) if thread is not None else open_thread(store, reader)
             if thread is None:
                 raise Refused("no thread waits for you or is unfinished")
-            stack.enter_context(only_worker(thread))
-            state = self.unfinished(build(tools=self.toolbox.values(), checkpointer=store), thread)
+            with at_work(store, thread):
+                state = self.unfinished(reader, thread)
             first, settings = read_label(state.metadata)
-            task = self.first_task(state, answer)
-            runner = self.runner(self.agent(settings, store), thread, settings, first)
+            runner = self.runner(self.agent(settings, store, toolbox), thread, settings, first, store, toolbox)
+            task = self.first_task(state, answer, runner, toolbox)
             runner.progress.recall(state.values)
-            if task is None and state.interrupts:
+            if task is None and state.interrupts and not runner.decided(state.interrupts[0]):
                 runner.catch_up()
                 task = runner.asked(state.interrupts[0])
                 if task is None:
@@ -106,52 +105,60 @@ class Session:
             )
         return state
 
-    def first_task(self, state: StateSnapshot, answer: str | None) -> Command[Any] | None:
+    def first_task(
+        self, state: StateSnapshot, answer: str | None, runner: Runner, toolbox: Toolbox
+    ) -> Command[Any] | None:
         """The answer given on the command line.
 
         Raises:
-            Refused: there is no question, or the answer does not fit it.
+            Refused: there is no question, it is decided already, or the answer does not fit it.
         """
         if answer is None:
             return None
         if not state.interrupts:
             raise Refused("there is no open question to answer: resume without --answer")
         question = state.interrupts[0]
+        if row := runner.decided(question):
+            raise Refused(f"the answer was not used: {standing(row)}; resume without --answer")
         try:
-            return Command(resume={question.id: read_words(answer, question.value, self.toolbox)})
+            return Command(resume={question.id: read_words(answer, question.value, toolbox)})
         except (UnclearAnswer, NotEdited) as unclear:
             raise Refused(f"the answer was not used: {unclear}") from unclear
 
-    def agent(self, settings: Settings, store: Any) -> Any:
+    def agent(self, settings: Settings, store: Fenced, toolbox: Toolbox) -> Any:
         """The graph for these settings; a model is found before anything is stored.
 
         Raises:
-            Refused: there is no such model, or a limit that cannot be obeyed.
+            Refused: there is no such model, or a limit or a policy that cannot be obeyed.
         """
+        policy = policy_of(settings, toolbox)
         try:
             return build(
                 [find_model(name) for name in settings.model or (None,)],
-                self.toolbox.values(),
+                toolbox.values(),
                 dialect=settings.dialect,  # type: ignore[arg-type]
                 limits=limits_of(settings),
-                approve=settings.approve,  # type: ignore[arg-type]
+                approve=policy,
                 checkpointer=store,
             )
         except (ModelError, LimitsError) as error:
             raise Refused(str(error)) from error
 
-    def runner(self, graph: Any, thread: str, settings: Settings, first_question: str) -> Runner:
+    def runner(
+        self, graph: Any, thread: str, settings: Settings, first_question: str, store: Fenced, toolbox: Toolbox
+    ) -> Runner:
         """The driver with the view that fits the terminal."""
         progress = Progress()
         view = view_of(progress, self.console, self.quiet or self.json)
-        return Runner(graph, thread, settings, first_question, progress, view, self.answer, say)
+        answerer = partial(self.answer, Person(self.console, toolbox))
+        return Runner(graph, thread, settings, first_question, progress, view, answerer, say, store.records)
 
-    def answer(self, question: Mapping[str, Any]) -> Any:
+    def answer(self, person: Person, question: Mapping[str, Any]) -> Any:
         """Ask whoever is there; None if nobody is, or they want to answer later."""
         if not interactive():
             return None
         try:
-            return self.person.answer(question)
+            return person.answer(question)
         except Left:
             return None
 

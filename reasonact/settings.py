@@ -17,7 +17,10 @@ class Settings:
 
     model: tuple[str, ...] = ()
     dialect: str = "auto"
-    approve: str = "risky"
+    approve: str = ""
+    """risky, all or none; empty where the policy is that of a file, or the usual one."""
+    policy: str = ""
+    """Path of the file with the policy of approval."""
     on_limit: str = "stop"
     language: str = "auto"
     max_steps: int | None = None
@@ -42,6 +45,8 @@ def read_label(metadata: Mapping[str, Any] | None) -> tuple[str, Settings]:
     try:
         kept = json.loads((metadata or {}).get("reasonact", "{}"))
         given = kept.get("settings", {})
+        if "policy" not in given and given.get("approve") == "risky":  # The default, before there were policy files.
+            given = {**given, "approve": ""}
         known = {field.name: given[field.name] for field in fields(Settings) if field.name in given}
         return str(kept.get("question", "")), Settings(**{**known, "model": tuple(known.get("model", ()))})
     except (ValueError, TypeError, AttributeError):

@@ -8,7 +8,7 @@ import typer
 
 from graphs.react import build
 from reasonact.endings import Refused
-from reasonact.home import only_worker, saver, thread_id
+from reasonact.home import at_work, saver, thread_id
 from reasonact.tables import print_table
 from reasonact.threads import every_thread, state_of, status_of, transcript
 
@@ -46,7 +46,7 @@ def delete(thread: str, yes: bool) -> None:
     Raises:
         Refused: there is no such thread, another process works on it, or nobody is there to ask.
     """
-    with saver() as store, only_worker(thread_id(thread)):
+    with saver() as store, at_work(store, thread_id(thread)):
         state = state_of(build(checkpointer=store), thread)
         if state is None:
             raise Refused(f"there is no thread {thread}: see reasonact threads")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 from rich.console import Console
@@ -12,6 +13,8 @@ from rich.text import Text
 from graphs.react import build, rule_table
 from nodes.limits import Limits
 from nodes.policy import Policy
+from reasonact.equipment import policy_of
+from reasonact.settings import Settings
 from tools.defaults import demo_tools
 from tools.tool import Tool
 from tools.toolbox import Toolbox
@@ -30,11 +33,16 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console.print(table)
 
 
-def print_tools(approve: str) -> None:
-    """The tools the command runs with."""
-    limits = Limits()
-    rows = [_row(tool, Policy.of(approve), limits) for tool in Toolbox(demo_tools()).values()]
-    print_table(("tool", "arguments", "effect", "asks you", "calls a run", "calls a minute", "seconds"), rows)
+def print_tools(settings: Settings) -> None:
+    """The tools the command runs with, and what the policy in force says about each.
+
+    Raises:
+        Refused: the policy cannot be followed.
+    """
+    limits, toolbox = Limits(), Toolbox(demo_tools())
+    policy = policy_of(settings, toolbox)
+    rows = [_row(tool, policy, limits) for tool in toolbox.values()]
+    print_table(("tool", "arguments", "effect", "verdict", "calls a run", "calls a minute", "seconds"), rows)
 
 
 def _row(tool: Tool, policy: Policy, limits: Limits) -> tuple[str, ...]:
@@ -45,8 +53,15 @@ def _row(tool: Tool, policy: Policy, limits: Limits) -> tuple[str, ...]:
         limits.rate if tool.rate is None else tool.rate,
         limits.tool_seconds if tool.timeout is None else tool.timeout,
     )
-    asks = "yes" if policy.may_ask(tool, tainted_possible=False) else "no"
-    return tool.name, " ".join(wanted), tool.effect or "unknown", asks, *(f"{number:g}" for number in numbers)
+    verdict = _verdict(tool, policy)
+    return tool.name, " ".join(wanted), tool.effect or "unknown", verdict, *(f"{number:g}" for number in numbers)
+
+
+def _verdict(tool: Tool, policy: Policy) -> str:
+    """ask, allow or deny; where it goes by the arguments, what else it may be."""
+    word, _ = replace(policy, rules=()).verdict(tool, {})
+    others = {str(rule.then) for rule in policy.rules if rule.tool == tool.name} - {word}
+    return f"{word} (by arguments: {', '.join(sorted(others))})" if others else word
 
 
 def print_rules() -> None:

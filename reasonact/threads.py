@@ -13,12 +13,14 @@ from langgraph.types import StateSnapshot
 from graphs.fenced import Fenced
 from nodes.wrapping import unwrap
 from reasonact.lines import OBSERVATION_CHARS, call_line, harmless, one_line
+from reasonact.questions import asked_about
 from reasonact.settings import read_label
 
 WAITING = "waiting for approval"
+DECIDED = "decided, to be resumed"
 ASKING = "waiting at a limit"
 UNFINISHED = "unfinished"
-_ORDER = {WAITING: 0, ASKING: 0, UNFINISHED: 1}
+_ORDER = {WAITING: 0, DECIDED: 0, ASKING: 0, UNFINISHED: 1}
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,16 @@ def _newest(saver: Fenced, graph: CompiledStateGraph[Any, Any, Any, Any]) -> Ite
         ids = [row["thread_id"] for row in transaction.all(newest)]
     for id in ids:
         if (state := state_of(graph, id)) is not None:
-            yield _row(id, state)
+            yield _row(saver, id, state)
 
 
-def _row(id: str, state: StateSnapshot) -> Thread:
+def _row(saver: Fenced, id: str, state: StateSnapshot) -> Thread:
     question, _ = read_label(state.metadata)
     updated = (state.created_at or "")[:19].replace("T", " ")
-    return Thread(id, updated, status_of(state), one_line(question, 80))
+    status = status_of(state)
+    if status == WAITING and (row := asked_about(saver.records, id, state.interrupts[0].id)) and not row["open"]:
+        status = DECIDED
+    return Thread(id, updated, status, one_line(question, 80))
 
 
 def transcript(state: StateSnapshot) -> Iterator[str]:

@@ -91,7 +91,9 @@ def killed(mutant: Mutant) -> bool:
     """Whether a test fails without the guard."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
-        for name in subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True).splitlines():
+        for name in subprocess.check_output(
+            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True
+        ).splitlines():
             if (ROOT / name).is_file():
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, copy / name)

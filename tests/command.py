@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import tools.defaults
+from tools.database import Database
 from tools.tool import Tool, tool
 
 
@@ -28,6 +29,7 @@ def wait(name: str) -> str:
 def pay(to: str, amount: int) -> str:
     """Pay somebody."""
     _count(f"pay {to} {amount}")
+    time.sleep(float(os.environ.get("PAY_WAIT", "0")))
     return f"paid {amount} to {to}"
 
 
@@ -36,7 +38,7 @@ def _count(effect: str) -> None:
         effects.write(f"{effect}\n")
 
 
-def counted_tools() -> list[Tool]:
+def counted_tools(database: Database | None = None) -> list[Tool]:
     return [add, wait, pay]
 
 

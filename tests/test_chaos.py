@@ -23,7 +23,6 @@ from tests.walking import calls
 from tools.database import Database
 from tools.tool import tool
 
-
 RESTARTS = int(os.environ.get("REASONACT_RESTARTS", "4"))
 
 

@@ -17,7 +17,7 @@ from pytest_httpserver import HTTPServer
 from typer.testing import CliRunner
 from werkzeug import Request, Response
 
-from reasonact import session, tables
+from reasonact import equipment, tables
 from reasonact.cli import app
 from reasonact.endings import ExitCode
 from reasonact.home import thread_id
@@ -26,7 +26,9 @@ from tests.command import counted_tools
 from tests.terminal import Terminal
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ([], ["ask"], ["resume"], ["threads"], ["threads", "show"], ["threads", "delete"], ["tools"], ["graph"])
+COMMANDS = ([], ["ask"], ["resume"], ["threads"], ["threads", "show"], ["threads", "delete"], ["tools"], ["graph"],
+    ["migrate"], ["approvals"], ["approvals", "approve"], ["approvals", "settle"], ["audit"], ["audit", "verify"],
+)  # fmt: skip
 HEAVY = ("langgraph", "langchain_core", "langchain", "openai", "rich.live", "sqlite3")
 
 Reply = tuple[str, list[tuple[str, dict[str, Any]]]]
@@ -107,7 +109,7 @@ class Command:
                 patch.delenv(name)
             for name, value in {**self.env, **env}.items():
                 patch.setenv(name, value)
-            patch.setattr(session, "demo_tools", counted_tools)
+            patch.setattr(equipment, "demo_tools", counted_tools)
             patch.setattr(tables, "demo_tools", counted_tools)
             done = CliRunner().invoke(app, words, input=stdin)
         return Done(done.exit_code, done.stdout, done.stderr)
@@ -310,8 +312,9 @@ def test_where_nobody_can_answer_the_run_waits(command: Command) -> None:
     command.says(PAY, ANSWER)
     done = command.run("ask", "--thread", "bill", "Pay Ann.")
     assert (done.returncode, done.stdout, command.effects) == (ExitCode.WAITING, "", [])
-    assert "reasonact resume bill" in done.stderr and "amount: 20" in done.stderr
+    assert "reasonact resume bill --answer approve" in done.stderr and "amount: 20" in done.stderr
     result = json.loads(command.run("resume", "--json").stdout)
+    assert f"reasonact approvals approve {result['approval']} " in done.stderr
     assert (result["status"], result["question"]["name"]) == ("waiting", "pay")
     assert command.run("ask", "--thread", "bill", "And now?").returncode == ExitCode.REFUSED
     assert command.run("threads").stdout.split("\t")[2] == "waiting for approval"
@@ -396,8 +399,8 @@ def test_two_processes_do_not_work_on_one_thread(command: Command) -> None:
 
 def test_tools_graph_rules_and_version(command: Command) -> None:
     rows = [row.split("\t") for row in command.run("tools").stdout.splitlines()]
-    assert rows[0] == ["add", "a b", "read", "no", "10", "30", "30"]
-    assert rows[2] == ["pay", "to amount", "irreversible", "yes", "5", "30", "30"]
+    assert rows[0] == ["add", "a b", "read", "allow", "10", "30", "30"]
+    assert rows[2] == ["pay", "to amount", "irreversible", "ask", "5", "30", "30"]
     assert "guard -. &nbsp;ask&nbsp; .-> approve" in command.run("graph").stdout
     assert "step_limit\tbefore think\tstop\tsteps" in command.run("rules").stdout
     assert command.run("--version").stdout.startswith("reasonact ")
