@@ -17,9 +17,10 @@ KEY = b"a key that nobody else has"
 Items = list[dict[str, Any]]
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    made = opened("memory" if request.param == "memory" else f"sqlite:///{tmp_path / 'audit.sqlite'}")
+    places = {"memory": lambda: "memory", "file": lambda: f"sqlite:///{tmp_path / 'audit.sqlite'}"}
+    made = opened(places.get(request.param, lambda: request.getfixturevalue("postgres_url"))())
     yield made
     made.close()
 
@@ -45,8 +46,9 @@ def kept(database: Database, thread: str | None = None) -> Items:
 def tamper(database: Database, *statements: str) -> None:
     """As somebody who owns the database: without triggers and without a primary key."""
     with database.transaction() as transaction:
-        for name in ("audit_no_update", "audit_no_delete", "audit_no_replace"):
-            transaction.run(f"DROP TRIGGER {name}")
+        if database.kind == "sqlite":
+            for name in ("audit_no_update", "audit_no_delete", "audit_no_replace"):
+                transaction.run(f"DROP TRIGGER {name}")
         transaction.run("CREATE TABLE free AS SELECT * FROM audit")
         transaction.run("DROP TABLE audit")
         transaction.run("ALTER TABLE free RENAME TO audit")
