@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -12,7 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from graphs.resuming import is_answer, refuse_stray
 from nodes.leases import FENCE, Leases
-from nodes.threads import in_thread
+from nodes.threads import in_thread, start
 
 _INSIDE = "__pregel_task_id"
 """What LangGraph puts in the config of a graph that runs as a node of another, whose run holds the thread."""
@@ -102,11 +104,22 @@ class Agent(CompiledStateGraph[Any, Any, Any, Any]):
             yield config or {}
             return
         lease = self.leases.held(thread)
-        fence = await in_thread(lease.__enter__)
+        taking = asyncio.ensure_future(in_thread(lease.__enter__))
+        try:
+            fence = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # The lease is taken in its thread all the same, and nobody else would give it back.
+            taking.add_done_callback(lambda taken: None if taken.exception() else _give_back(lease))
+            raise
         try:
             yield merge_configs(config, {"configurable": {FENCE: fence}})
         finally:
-            await in_thread(lambda: lease.__exit__(None, None, None))
+            await asyncio.wrap_future(_give_back(lease))
+
+
+def _give_back(lease: AbstractContextManager[int]) -> Future[Any]:
+    """Beside the event loop, and to its end even if whoever waits for it is cancelled."""
+    return start(lambda: lease.__exit__(None, None, None))
 
 
 def _given_back(config: RunnableConfig) -> RunnableConfig:
