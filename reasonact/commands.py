@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from reasonact.endings import ExitCode, Refused
+from tools.connections import DatabaseError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -17,7 +18,7 @@ class Commands(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except Refused as refused:
+        except (Refused, DatabaseError) as refused:
             typer.echo(f"reasonact: {refused}", err=True)
             raise typer.Exit(ExitCode.REFUSED) from refused
         except KeyboardInterrupt:

@@ -120,7 +120,8 @@ def usable(open_it: Callable[[], T], url: str | None) -> T:
     except Exception as error:
         # The address may hold a password, and a driver's message may repeat it.
         named = "the database of --database" if url else os.environ.get("REASONACT_DATABASE") and "REASONACT_DATABASE"
-        told = error if isinstance(error, ValueError | sqlite3.Error) else type(error).__name__
+        known = isinstance(error, ValueError | sqlite3.Error)
+        told = error if known else f"is its server running, and the address right? ({type(error).__name__})"
         raise Refused(f"cannot use {named or address()}: {told}") from error
 
 

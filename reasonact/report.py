@@ -46,7 +46,8 @@ class Report:
             say(ended["reason"])
         if not self.quiet:
             spent = cost(runner.progress.seconds, ended["tokens"]["total"])
-            say(f"{ended['status']} · {len(ended['steps'])} steps · {spent} · thread {runner.thread}")
+            counted = "1 step" if len(ended["steps"]) == 1 else f"{len(ended['steps'])} steps"
+            say(f"{ended['status']} · {counted} · {spent} · thread {runner.thread}")
 
 
 def say(text: str) -> None:

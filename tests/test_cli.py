@@ -584,6 +584,19 @@ def test_settings_are_kept_as_text() -> None:
     assert settings.limits == {"steps": 3, "seconds": 1.5, "on_limit": "ask"}
 
 
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("mysql://a:pass-word@b/c", "is no database"),
+        ("postgresql://me:pass-word@127.0.0.1:1/x", "is its server running"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_one_sentence(command: Command, address: str, told: str) -> None:
+    done = command.run("threads", REASONACT_DATABASE=address)
+    assert done.returncode == ExitCode.REFUSED and told in done.stderr
+    assert "Traceback" not in done.stderr and "pass-word" not in done.stderr
+
+
 def test_thread_ids() -> None:
     assert thread_id("A-z_09") == "A-z_09"
 
