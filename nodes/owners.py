@@ -26,7 +26,9 @@ def _machine() -> str:
 
 def _born(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        state, *facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        # A process that ended and that nobody has waited for yet does nothing any more.
+        return "" if state in "ZX" else facts[18]
     except (OSError, IndexError):
         return ""
 

@@ -98,6 +98,9 @@ def test_a_process_that_is_gone_is_known_and_nobody_else_is_taken_for_dead() -> 
     if child == 0:
         os._exit(0)
     machine = owner().split(" ")[0]
+    while Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)
+    assert is_dead(f"{machine} {child} 123"), "it ended, though nobody has waited for it yet"
     os.waitpid(child, 0)
     assert is_dead(f"{machine} {child} 123")
     assert not is_dead(f"another-machine {child} 123")
