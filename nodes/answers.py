@@ -49,17 +49,23 @@ def decide(answer: Any, call: Mapping[str, Any], tool: Tool) -> Decision:
         raise UnclearAnswer("the hash is that of other arguments than the open call's")
     if kind == "approve":
         _same_call(found, call, tool)
-        approved: Decision = {"type": "approve", "call": call_fingerprint(call["name"], call["args"])}
+        approved: Decision = {"type": "approve", "call": call_fingerprint(call["name"], call["args"]), **_why(found)}
         return {**approved, "always": True} if always else approved
     if kind == "edit":
         args = _edited(found, call, tool)
-        return {"type": "edit", "call": call_fingerprint(call["name"], args), "args": args}
+        return {"type": "edit", "call": call_fingerprint(call["name"], args), "args": args, **_why(found)}
     message = found.get("message", found.get("args"))
     if message is not None and not isinstance(message, str):
         raise UnclearAnswer(f"the message of {kind} must be text")
     if kind == "respond" and not (message or "").strip():
         raise UnclearAnswer("respond needs a message, which then stands as the observation")
     return {"type": kind, "call": call_fingerprint(call["name"], call["args"]), "message": message or ""}  # type: ignore[typeddict-item]
+
+
+def _why(found: Mapping[str, Any]) -> Any:
+    """The reason that a person gives for a consent; it is kept, and changes nothing."""
+    why = found.get("message")
+    return {"message": why} if isinstance(why, str) and why.strip() else {}
 
 
 def _unwrap(answer: Any, call: Mapping[str, Any]) -> Mapping[str, Any]:

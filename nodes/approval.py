@@ -24,7 +24,7 @@ class Decision(TypedDict):
     args: NotRequired[dict[str, Any]]
     """The arguments after an edit."""
     message: NotRequired[str]
-    """The reason of a rejection, or the observation of a response."""
+    """The reason that was given, or the observation of a response."""
     always: NotRequired[bool]
     """Whether an approval holds for every call of the tool in this run."""
 

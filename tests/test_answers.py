@@ -142,3 +142,9 @@ def test_no_value_can_look_like_another_argument(mark: str) -> None:
     call = {**CALL, "args": {"amount": 5, "to": f"ann{mark}  amount: 1"}}
     shown = request(call, pay, f"fine{mark}  amount: 1", FACTS)["description"]
     assert [line for line in shown.splitlines() if line.strip().startswith("amount")] == ["  amount: 5"]
+
+
+def test_the_reason_of_a_consent_is_kept() -> None:
+    assert decide({"type": "approve", "message": "checked"}, CALL, pay)["message"] == "checked"
+    assert decide({"type": "edit", "args": {"amount": 2}, "message": "less"}, CALL, pay)["message"] == "less"
+    assert "message" not in decide({"type": "approve", "message": " "}, CALL, pay)
