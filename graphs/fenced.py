@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from nodes.leases import fence_of
 from nodes.records import Records
 from nodes.threads import in_thread
+
+_CHANCE = 32
+"""Bits of a version that are chance."""
 
 
 class Fenced(BaseCheckpointSaver[Any]):
@@ -45,10 +49,14 @@ class Fenced(BaseCheckpointSaver[Any]):
         self.records.delete_thread(thread_id)
 
     def get_next_version(self, current: Any, channel: None) -> Any:
-        """A number: LangGraph's texts have 49 characters, twice in every checkpoint; an old thread keeps them."""
+        """A number, because LangGraph's texts have 49 characters, twice in every checkpoint; an old thread keeps them.
+
+        Its lower half is chance: values are stored under their version, and two branches of a thread must not meet.
+        """
         if isinstance(current, str):
             return super().get_next_version(current, channel)
-        return 1 if current is None else current + 1
+        step = 0 if current is None else current >> _CHANCE
+        return (step + 1 << _CHANCE) + secrets.randbits(_CHANCE)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """As `get_tuple`."""

@@ -144,7 +144,7 @@ def after_guard(state: Working) -> str | list[str | Send]:
 def after_approve(state: Working) -> str | list[str | Send]:
     """An approved call runs at once; the next question is asked until none is open, then the turn is observed."""
     turn = state["turn"]
-    approved: list[str | Send] = [Send("act", order) for order in orders(state, turn["dispatched"])]
+    approved: list[str | Send] = [Send("act", order) for order in orders(state, turn.get("dispatched", []))]
     return [*approved, "next"] if approved or open_calls(state) else "refused"
 
 

@@ -47,7 +47,7 @@ class Think(Node):
         basis, step, run_id = basis_of(input), input["run"]["step"] + 1, input["run"]["id"]
         at, fence = thread(), fence_of(get_config())
         if recorded := (yield Wait.io(lambda: self.thoughts.recorded(run_id, step, basis, fence))):
-            return recorded  # type: ignore[no-any-return]
+            return _of_now(recorded, input["run"])
         history = whole(list(input["messages"]))
         try:
             speech = yield from self.speaker.speak(case, runtime, history.messages)
@@ -59,7 +59,7 @@ class Think(Node):
         if self.response_format is not None and "answer" in update["turn"]:
             update |= yield from self.structure(speech, update["turn"]["answer"], case, runtime)
         kept: Update = yield Wait.io(lambda: self.thoughts.record(at, basis, update, fence))
-        return kept
+        return _of_now(kept, input["run"])
 
     def counted(self, speech: Speech, state: Working, run: Run) -> dict[str, Any]:
         """The counters after this call."""
@@ -102,6 +102,11 @@ class Think(Node):
             if response is None
             else {"structured_response": response}
         )
+
+
+def _of_now(told: Update, run: Run) -> Update:
+    """A step that was taken down, in a run that was begun again: its question has a new id by then."""
+    return {**told, "run": {**told["run"], "since": run["since"]}}
 
 
 def _shapeless(why: str, answer: str) -> Update:
