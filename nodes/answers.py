@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from nodes.approval import DECISIONS, Decision, call_fingerprint
 from nodes.order import sha256
@@ -25,7 +25,6 @@ _WORDS = {
     "respond": "respond", "response": "respond",
 }  # fmt: skip
 _ALWAYS = ("always", "approve always", "总是同意")
-_DEEP = 100
 
 
 def decide(answer: Any, call: Mapping[str, Any], tool: Tool) -> Decision:
@@ -49,11 +48,13 @@ def decide(answer: Any, call: Mapping[str, Any], tool: Tool) -> Decision:
         raise UnclearAnswer("the hash is that of other arguments than the open call's")
     if kind == "approve":
         _same_call(found, call, tool)
-        approved: Decision = {"type": "approve", "call": call_fingerprint(call["name"], call["args"]), **_why(found)}
-        return {**approved, "always": True} if always else approved
+        approved: Any = {"type": "approve", "call": call_fingerprint(call["name"], call["args"]), **_why(found)}
+        return cast(Decision, {**approved, "always": True} if always else approved)
     if kind == "edit":
         args = _edited(found, call, tool)
-        return {"type": "edit", "call": call_fingerprint(call["name"], args), "args": args, **_why(found)}
+        return cast(
+            Decision, {"type": "edit", "call": call_fingerprint(call["name"], args), "args": args, **_why(found)}
+        )
     message = found.get("message", found.get("args"))
     if message is not None and not isinstance(message, str):
         raise UnclearAnswer(f"the message of {kind} must be text")
@@ -157,18 +158,6 @@ def _edited(found: Mapping[str, Any], call: Mapping[str, Any], tool: Tool) -> di
     if not isinstance(args, Mapping):
         raise UnclearAnswer("the edited arguments must be an object")
     try:
-        fitting = coerce(tool, args)
+        return coerce(tool, args)
     except InvalidArguments as error:
         raise UnclearAnswer(f"the edited arguments do not fit: {error}") from error
-    if not _storable(fitting):
-        raise UnclearAnswer(f"the edited arguments hold a number of more than 64 bits, or more than {_DEEP} levels")
-    return fitting
-
-
-def _storable(value: Any, depth: int = 0) -> bool:
-    """Whether a checkpoint can hold it: what it cannot would stop the thread for good once it is decided."""
-    if isinstance(value, Mapping):
-        return depth < _DEEP and all(_storable(inner, depth + 1) for inner in value.values())
-    if isinstance(value, list | tuple):
-        return depth < _DEEP and all(_storable(inner, depth + 1) for inner in value)
-    return not isinstance(value, int) or -(2**63) <= value < 2**63

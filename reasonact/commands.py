@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from reasonact.endings import ExitCode, Refused
-from tools.connections import DatabaseError
+from tools.addresses import DatabaseError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

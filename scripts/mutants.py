@@ -37,8 +37,10 @@ MUTANTS = {
     ),
     "compare-and-set at start": Mutant("nodes/calls.py", "if started != 1:", "if False:", "tests/test_calls.py"),
     "compare-and-set of decisions": Mutant(
-        "nodes/decisions.py", "if not self._write(transaction, row, decision, who):", "if self._write(transaction, "
-        "row, decision, who) and False:", "tests/test_calls.py"
+        "nodes/decisions.py",
+        'if row is None or row["status"] != "awaiting"',
+        "if row is None",
+        "tests/test_calls.py",
     ),
     "lease": Mutant(
         "nodes/leases.py", "WHERE leases.until < ? RETURNING fence", "WHERE ? > 0 RETURNING fence",
@@ -55,8 +57,10 @@ MUTANTS = {
         'if row.get("status") == "started":', "tests/test_calls.py",
     ),
     "expiry of a question": Mutant(
-        "nodes/decisions.py", 'if row["status"] == "awaiting" and row["expires_at"] < now:', "if False:",
-        "tests/test_approvals.py",
+        "nodes/decisions.py",
+        'if row["status"] == "awaiting" and row["expires_at"] < now:',
+        "if False:",
+        "tests/test_approvals.py tests/test_calls.py",
     ),
     "expiry of an approval": Mutant(
         "nodes/permission.py", 'if transaction.now > row["decided_at"] + policy.use_minutes * 60:', "if False:",
@@ -82,7 +86,7 @@ MUTANTS = {
         "if recorded := None:", "tests/test_thoughts.py",
     ),
     "chain of the audit log": Mutant(
-        "nodes/audit_check.py", "before.encode()", 'b""', "tests/test_audit.py"
+        "nodes/audit_check.py", "(before + record).encode()", "record.encode()", "tests/test_audit.py"
     ),
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Arguments brought to the types of a tool's schema, or refused with a sentence that helps."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
@@ -130,3 +130,16 @@ def test_a_schema_that_refers_to_nothing_is_told_and_to_itself_ends():
     root = {"type": "object", "properties": {"x": {"$ref": "#/properties/x"}}, "required": ["x"]}
     with pytest.raises(InvalidArguments):
         coerce(Tool("t", "", None, root), {"x": 1})
+
+
+@pytest.mark.parametrize("value", [2**70, -(2**64), [[2**63]], {"a": {"b": 2**64}}])
+def test_what_no_checkpoint_can_hold_is_refused(value: Any) -> None:
+    anything = Tool("anything", "Take anything.", lambda value: value, {"type": "object", "properties": {"value": {}}})
+    with pytest.raises(InvalidArguments, match="64 bits"):
+        coerce(anything, {"value": value})
+    deep: Any = "x"
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(InvalidArguments, match="levels"):
+        coerce(anything, {"value": deep})
+    assert coerce(anything, {"value": 2**62}) == {"value": 2**62}

@@ -122,6 +122,16 @@ def test_a_decision_stands(ledger: Ledger) -> None:
         assert len(set(pool.map(decide, range(8)))) == 1, "everybody is told the one decision that stands"
 
 
+def test_a_question_that_nobody_answered_in_time_is_closed(ledger: Ledger) -> None:
+    order = ledger.order(PAY, amount=1)
+    ledger.decisions.ask("t", order, "question")
+    with ledger.records.database.transaction() as transaction:
+        transaction.run("UPDATE tool_calls SET expires_at = 1")
+    asked = ledger.decisions.ask("t", order, "question")
+    assert asked.decision is not None and asked.decision["type"] == "expired" and ledger.status(order) == "expired"
+    assert "its time has passed" in str(ledger.start(order).refusal)
+
+
 def test_a_finished_call_answers_for_ever(ledger: Ledger) -> None:
     order = ledger.order(LOOK)
     attempt = ledger.start(order).attempt

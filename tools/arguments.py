@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from tools.coercion import TYPES, branches, coerced, wanted_types
+from tools.storable import DEEP, storable
 from tools.tool import Tool
 from tools.toolbox import normal
 
@@ -48,6 +49,8 @@ def coerce(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
     if missing:
         raise _wrong(tool, f"{_listed(missing)} missing")
     _check(tool, fitted)
+    if not storable(fitted):
+        raise _wrong(tool, f"they hold a number of more than 64 bits, or more than {DEEP} levels")
     return fitted
 
 

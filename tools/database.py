@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
-from tools.connections import MEMORY, DatabaseError, open_file, open_pool, path_of, unreachable
+from tools.addresses import MEMORY, DatabaseError, path_of
+from tools.connections import open_file, open_pool, unreachable
 
 __all__ = ["Database", "DatabaseError", "Row", "Transaction"]
 
