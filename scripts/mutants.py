@@ -85,8 +85,10 @@ MUTANTS = {
         "nodes/think.py", "if recorded := (yield Wait.io(lambda: self.thoughts.recorded(run_id, step, basis, fence))):",
         "if recorded := None:", "tests/test_thoughts.py",
     ),
-    "chain of the audit log": Mutant(
-        "nodes/audit_check.py", "(before + record).encode()", "record.encode()", "tests/test_audit.py"
+    "codes of the audit log": Mutant(
+        "nodes/audit_check.py",
+        "fitting = any(hmac.compare_digest(seal(self.key, code, record).encode(), mac.encode()) for code in before)",
+        "fitting = True", "tests/test_audit.py",
     ),
 }  # fmt: skip
 
