@@ -28,13 +28,18 @@ def is_answer(input: Any) -> bool:
     return input.resume is not None
 
 
+def is_open(state: StateSnapshot) -> bool:
+    """Whether the thread can go on; after a crash `next` may be empty although it can."""
+    return bool(state.tasks or state.interrupts)
+
+
 def refuse_stray(input: Command[Any], state: StateSnapshot) -> None:
     """Let an answer through only if the thread waits for one, and for this one where it names its question.
 
     Raises:
         NothingToResume: it does not.
     """
-    if not state.tasks and not state.interrupts:
+    if not is_open(state):
         known = "it is finished" if state.created_at else "it does not exist"
         raise NothingToResume(f"no question is open on this thread ({known}): send a new message instead")
     open_ids = [question.id for question in state.interrupts]

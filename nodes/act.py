@@ -89,8 +89,7 @@ class Act(Node):
                 return observed(order, UNKNOWN, "unknown", time.monotonic() - began)
             if value is not None:
                 return self.read(order, value, runtime, time.monotonic() - began)
-        keyed = {KEY: order["uid"]} if KEY in tool.hidden else {}
-        value = yield self.waiting(tool.function, (), {**order["args"], **keyed}, tool, order)
+        value = yield self.waiting(tool.function, (), _named(tool, order), tool, order)
         return self.read(order, value, runtime, time.monotonic() - began)
 
     def fate(self, tool: Tool, observation: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -106,9 +105,8 @@ class Act(Node):
         began = time.monotonic()
 
         def run(transaction: Transaction) -> dict[str, Any]:
-            keyed = {KEY: order["uid"]} if KEY in tool.hidden else {}
             with _contained():
-                value = self.function(tool)(**order["args"], **keyed, **{TRANSACTION: transaction})
+                value = self.function(tool)(**_named(tool, order), **{TRANSACTION: transaction})
             return self.read(order, value, runtime, time.monotonic() - began)
 
         return self.wait(lambda: self.calls.together(order, admission.attempt, run), None, tool, order)
@@ -166,6 +164,11 @@ class Act(Node):
 def observed(order: Order, text: str, code: str, seconds: float = 0.0) -> dict[str, Any]:
     """The result of one call, waiting for `observe`."""
     return {"call_id": order["id"], "args": order["args"], "text": text, "code": code, "seconds": round(seconds, 3)}
+
+
+def _named(tool: Tool, order: Order) -> dict[str, Any]:
+    """What the tool's function is called with; the key is for its service, the model never saw it."""
+    return {**order["args"], **({KEY: order["uid"]} if KEY in tool.hidden else {})}
 
 
 class _contained:

@@ -53,7 +53,8 @@ class Begin:
                 '(effect="read"), or build with approve="none"'
             )
         at = thread()
-        before = messages[messages.index(question) - 1] if messages.index(question) else None
+        place = next(place for place, message in enumerate(messages) if message is question)
+        before = messages[place - 1] if place else None
         asked = {"id": str(question.id), "text": question.text, "before": str(before.id) if before else ""}
         run_id = self.runs.begin(at, asked, user(), fence_of(get_config()))
         history = whole(messages)

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nodes.decisions import found
+from nodes.call_rows import found, found_or_proposed
 from nodes.leases import LeaseLost, check
 from nodes.order import Order, canonical
 from nodes.permission import refusal_of
 from nodes.policy import Policy
 from nodes.records import Records
 from nodes.runs import UNKNOWN
-from nodes.thoughts import propose
 from tools.database import Database, Row, Transaction
 from tools.tool import Tool
 from tools.toolbox import Toolbox
@@ -58,11 +57,7 @@ class Calls:
 
         def work(transaction: Transaction) -> Admission:
             check(transaction, thread, fence)
-            row = found(transaction, order["uid"])
-            if row is None:
-                call = {"name": order["name"], "args": order["args"], "id": order["id"]}
-                propose(self.records, transaction, self.toolbox, thread, order["uid"], call)
-                row = found(transaction, order["uid"]) or {}
+            row = found_or_proposed(self.records, transaction, self.toolbox, thread, order)
             if row["result_json"] and row["status"] in ("done", "failed", "unknown"):
                 return Admission(observation=json.loads(self.records.opened(row["result_json"])))
             if row["status"] == "started" and row["attempt"] in mine:
@@ -112,18 +107,7 @@ class Calls:
         Raises:
             LeaseLost: another run took the call up in the meantime.
         """
-
-        def work(transaction: Transaction) -> Observation:
-            row = found(transaction, order["uid"]) or {}
-            if row.get("status") == "started" and row["attempt"] == attempt:
-                self._finish(transaction, row, observation, status)
-                return observation
-            if row.get("result_json"):
-                known: Observation = json.loads(self.records.opened(row["result_json"]))
-                return known
-            raise LeaseLost(f"call {order['uid']} was taken up by another run; this one ends here")
-
-        return self.records.database.perform(work)
+        return self._conclude(order, attempt, lambda _: observation, status)
 
     def together(self, order: Order, attempt: int, run: Callable[[Transaction], Observation]) -> Observation:
         """Let `run` change the database and take down what became of it, in one transaction.
@@ -131,17 +115,21 @@ class Calls:
         Raises:
             LeaseLost: another run took the call up in the meantime.
         """
+        return self._conclude(order, attempt, run, "done")
 
+    def _conclude(
+        self, order: Order, attempt: int, run: Callable[[Transaction], Observation], status: str
+    ) -> Observation:
         def work(transaction: Transaction) -> Observation:
             row = found(transaction, order["uid"]) or {}
-            if row.get("status") in ("done", "failed") and row["result_json"]:
+            if row.get("status") == "started" and row["attempt"] == attempt:
+                observation = run(transaction)
+                self._finish(transaction, row, observation, status)
+                return observation
+            if row.get("result_json"):
                 known: Observation = json.loads(self.records.opened(row["result_json"]))
                 return known
-            if row.get("status") != "started" or row["attempt"] != attempt:
-                raise LeaseLost(f"call {order['uid']} was taken up by another run; this one ends here")
-            observation = run(transaction)
-            self._finish(transaction, row, observation, "done")
-            return observation
+            raise LeaseLost(f"call {order['uid']} was taken up by another run; this one ends here")
 
         return self.records.database.perform(work)
 

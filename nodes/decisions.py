@@ -10,11 +10,11 @@ from typing import Any
 
 from nodes.answers import UnclearAnswer, decide
 from nodes.approval import Decision, call_fingerprint
+from nodes.call_rows import found, found_or_proposed, tainted
 from nodes.decision_rows import Settled, expire, known, settle, write
 from nodes.order import Order, canonical, sha256
 from nodes.policy import Policy
 from nodes.records import Records
-from nodes.thoughts import propose
 from tools.database import Row, Transaction
 from tools.toolbox import Toolbox
 
@@ -48,10 +48,7 @@ class Decisions:
         """Open the question, or find it open, or decided; safe to repeat. `shown` is what else the person is shown."""
 
         def work(transaction: Transaction) -> Asked:
-            row = found(transaction, order["uid"])
-            if row is None:
-                propose(self.records, transaction, self.toolbox, thread, order["uid"], _call(order))
-                row = found(transaction, order["uid"]) or {}
+            row = found_or_proposed(self.records, transaction, self.toolbox, thread, order)
             run = transaction.one("SELECT requester FROM runs WHERE run_id = ?", row["run_id"]) or {}
             requester = run.get("requester")
             if row["status"] not in ("proposed", "awaiting"):
@@ -180,18 +177,3 @@ class Decisions:
         }
         write(self.records, transaction, row, decision, grant["granted_by"])
         return decision
-
-
-def found(transaction: Transaction, call_uid: str) -> Row | None:
-    """The row of a call."""
-    return transaction.one("SELECT * FROM tool_calls WHERE call_uid = ?", call_uid)
-
-
-def tainted(transaction: Transaction, run_id: str, step: int) -> bool:
-    """Whether, before this step, the run was told something by an untrusted tool."""
-    told = "SELECT 1 AS one FROM tool_calls WHERE run_id = ? AND step < ? AND untrusted = 1 AND attempt > 0 LIMIT 1"
-    return bool(transaction.one(told, run_id, step))
-
-
-def _call(order: Order) -> dict[str, Any]:
-    return {"name": order["name"], "args": order["args"], "id": order["id"]}

@@ -45,11 +45,20 @@ class Guard:
     def judge_calls(self, case: Case) -> Update:
         """Sort the calls of the turn: refused, to be decided by a person, let through."""
         turn, run = case.state["turn"], case.state["run"]
-        refusals = self.refusals(case)
-        passed = [call for call in case.calls if call["id"] not in refusals]
-        risky = [call["id"] for call in passed if self.verdict(case, call)[0] == "ask"]
+        refusals, risky = dict(turn.get("unread", {})), []
+        for place, call in enumerate(case.calls):
+            if call["id"] in refusals:
+                continue
+            why = self.refusal(case, place, call)
+            if why is None:
+                verdict, reason = self.verdict(case, call)
+                if verdict == "ask":
+                    risky.append(call["id"])
+                why = f"the policy forbids this call ({reason})" if verdict == "deny" else None
+            if why is not None:
+                refusals[call["id"]] = f"not executed: {why}"
         judged: Turn = {**turn, "refusals": refusals, "risky": risky, "decisions": {}}
-        if not passed:
+        if all(call["id"] in refusals for call in case.calls):
             judged |= {"verdict": "correct", "rule": "calls", "why": "no call of this turn can run"}
         elif risky:
             judged |= {
@@ -62,16 +71,8 @@ class Guard:
         again = [key for call in case.calls if (key := call_fingerprint(call["name"], call["args"])) in run["refused"]]
         return {"turn": judged, "run": {**run, "refused": [*run["refused"], *again]}} if again else {"turn": judged}
 
-    def refusals(self, case: Case) -> dict[str, str]:
-        """Calls that will not run, with what the model is told."""
-        refusals = dict(case.state["turn"].get("unread", {}))
-        for place, call in enumerate(case.calls):
-            if call["id"] not in refusals and (why := self.refusal(case, place, call)):
-                refusals[call["id"]] = f"not executed: {why}"
-        return refusals
-
     def refusal(self, case: Case, place: int, call: Any) -> str | None:
-        """Why a call does not run, nor is asked about."""
+        """Why a call does not run, nor is asked about, whatever the policy says."""
         same = call_fingerprint(call["name"], call["args"])
         if same in case.state["run"]["refused"]:
             return "a person already rejected this call; do not ask for it again"
@@ -79,8 +80,7 @@ class Guard:
             return "it is not known whether the same call took effect before; a person must look first"
         if 0 < case.limits.parallel <= place:
             return f"at most {case.limits.parallel} calls in one turn"
-        verdict, why = self.verdict(case, call)
-        return f"the policy forbids this call ({why})" if verdict == "deny" else None
+        return None
 
     def verdict(self, case: Case, call: Any) -> tuple[str, str]:
         """What the policy says to a call, now that the run has read what it has read."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from nodes.approval import Decision
 from nodes.state import Working
 
 
@@ -27,7 +26,6 @@ class Order(TypedDict):
     index: int
     seconds: float
     """What the run has spent of its time."""
-    decision: Decision | None
 
 
 def orders(state: Working, ids: list[str]) -> list[Order]:
@@ -47,7 +45,6 @@ def orders(state: Working, ids: list[str]) -> list[Order]:
                     "step": run["step"],
                     "index": index,
                     "seconds": run["seconds"],
-                    "decision": decision,
                 }
             )
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.decisions import tainted
+from nodes.call_rows import tainted
 from nodes.order import Order, sha256
 from nodes.policy import Policy
 from tools.database import Row, Transaction
@@ -18,10 +18,8 @@ def refusal_of(transaction: Transaction, row: Row, order: Order, tool: Tool, pol
             "awaiting": "not executed: a person has not decided on this call yet",
             "rejected": "not executed: a person rejected this call",
         }.get(row["status"], "not executed: its time has passed; ask for it again if it is still wanted")
-    verdict, why = policy.verdict(tool, order["args"])
-    if verdict == "allow" and tool.effect != "read":
-        dirty = tainted(transaction, row["run_id"], row["step"])
-        verdict, why = policy.verdict(tool, order["args"], dirty)
+    dirty = tool.effect != "read" and tainted(transaction, row["run_id"], row["step"])
+    verdict, why = policy.verdict(tool, order["args"], dirty)
     if verdict == "deny":
         return f"not executed: the policy forbids this call ({why})"
     if verdict == "allow" and row["status"] == "proposed":

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from nodes.audit import AUDIT_TABLES, Audit
 from nodes.leases import LEASES, Leases
 from tools.database import Database, Transaction
 
@@ -38,21 +39,6 @@ KEPT_IN_MEMORY = 500
 """Ended runs that a process keeps where nothing is written to disk."""
 
 
-class Sink(Protocol):
-    """Where events go, in the transaction of what they tell."""
-
-    def append(
-        self,
-        transaction: Transaction,
-        thread: str,
-        run: str,
-        kind: str,
-        data: Mapping[str, Any],
-        event_key: str | None = None,
-    ) -> None:
-        """Add one event to the thread's log; the same key on the same thread a second time changes nothing."""
-
-
 class Seal(Protocol):
     """Makes text unreadable for whoever reads the database."""
 
@@ -70,7 +56,7 @@ class Seal(Protocol):
 class Records:
     """The ledger's tables in one database, made when first used."""
 
-    def __init__(self, database: Database, audit: Sink | None = None, seal: Seal | None = None) -> None:
+    def __init__(self, database: Database, audit: Audit | None = None, seal: Seal | None = None) -> None:
         self._database, self.audit, self.seal = database, audit, seal
         self.leases = Leases(database)
         self._ready = False
@@ -132,7 +118,5 @@ def migrate(database: Database, audit: bool = True) -> int:
     """Make or renew every table; the number of steps that were missing."""
     done = database.migrate("leases", LEASES) + database.migrate("ledger", LEDGER)
     if audit:
-        from nodes.audit import AUDIT_TABLES
-
         done += database.migrate("audit", AUDIT_TABLES[database.kind])
     return done

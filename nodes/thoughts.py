@@ -8,8 +8,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from nodes.call_rows import propose
 from nodes.leases import check
-from nodes.order import canonical, sha256, uid
+from nodes.order import uid
 from nodes.records import Records
 from nodes.state import Update
 from tools.database import Transaction
@@ -38,14 +39,7 @@ class Thoughts:
         """
         if fence is not None and self._new.get(run_id) == fence:
             return None
-
-        def work(transaction: Transaction) -> str | None:
-            row = transaction.one(
-                "SELECT told FROM thoughts WHERE run_id = ? AND step = ? AND basis = ?", run_id, step, basis
-            )
-            return None if row is None else str(row["told"])
-
-        told = self.records.database.perform(work)
+        told = self.records.database.perform(lambda transaction: _told(transaction, run_id, step, basis))
         if told is not None:
             return _read(self.records.opened(told))
         if fence is not None:
@@ -73,41 +67,21 @@ class Thoughts:
                     run["id"], run["step"], basis, told,
                 )  # fmt: skip
                 if not taken:
-                    row = transaction.one(
-                        "SELECT told FROM thoughts WHERE run_id = ? AND step = ? AND basis = ?",
-                        run["id"], run["step"], basis,
-                    )  # fmt: skip
-                    return str(row["told"]) if row else None
+                    return _told(transaction, run["id"], run["step"], basis)
             for index, call in enumerate(calls):
                 if call["id"] not in turn.get("unread", ()):
-                    self.propose(transaction, thread, run["id"], run["step"], index, basis, call)
+                    call_uid = uid(run["id"], run["step"], index, basis)
+                    propose(self.records, transaction, self.toolbox, thread, call_uid, call)
             self.records.tell(transaction, thread, run["id"], "thought", _event(update, message))
             return None
 
         before = self.records.database.perform(work)
         return update if before is None else _read(self.records.opened(before))
 
-    def propose(
-        self, transaction: Transaction, thread: str, run_id: str, step: int, index: int, basis: str, call: Any
-    ) -> None:
-        """One call as a row of the ledger, if it is not there."""
-        propose(self.records, transaction, self.toolbox, thread, uid(run_id, step, index, basis), call)
 
-
-def propose(
-    records: Records, transaction: Transaction, toolbox: Toolbox, thread: str, call_uid: str, call: Any
-) -> None:
-    """One call as a row of the ledger, if it is not there: `call` has name, args and id."""
-    run_id, step, index, _ = call_uid.rsplit("/", 3)
-    tool = toolbox[call["name"]]
-    transaction.run(
-        "INSERT INTO tool_calls (call_uid, thread_id, run_id, step, idx, provider_call_id, tool, args_json,"
-        " args_sha256, effect_class, untrusted, status, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'proposed', ?) ON CONFLICT DO NOTHING",
-        call_uid, thread, run_id, int(step), int(index), str(call["id"]), tool.name,
-        records.closed(canonical(call["args"])), sha256(tool.name, call["args"]),
-        tool.effect_class(transaction.database), int(tool.untrusted), transaction.now,
-    )  # fmt: skip
+def _told(transaction: Transaction, run_id: str, step: int, basis: str) -> str | None:
+    row = transaction.one("SELECT told FROM thoughts WHERE run_id = ? AND step = ? AND basis = ?", run_id, step, basis)
+    return None if row is None else str(row["told"])
 
 
 def _written(update: Update) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from reasonact.endings import Refused
+from tools.home import home
 
 if TYPE_CHECKING:
     from graphs.fenced import Fenced
@@ -23,24 +24,18 @@ T = TypeVar("T")
 _THREAD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def place() -> Path:
-    """Where the folder is, or would be."""
-    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(os.environ.get("REASONACT_HOME") or Path(data) / "reasonact").expanduser()
-
-
 def folder() -> Path:
     """REASONACT_HOME, else `reasonact` in the user's folder for data; made if it is not there.
 
     Raises:
         Refused: it cannot be made.
     """
-    home = place()
+    made = home()
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise Refused(f"cannot make the folder {home}: {error.strerror}; set REASONACT_HOME to another") from error
-    return home
+        raise Refused(f"cannot make the folder {made}: {error.strerror}; set REASONACT_HOME to another") from error
+    return made
 
 
 def user() -> str | None:
@@ -55,7 +50,7 @@ def policy_file() -> Path | None:
     """The file with the policy of approval: REASONACT_APPROVALS, else `approvals.toml` in the folder if it is there."""
     if named := os.environ.get("REASONACT_APPROVALS"):
         return Path(named).expanduser().absolute()
-    usual = place() / "approvals.toml"
+    usual = home() / "approvals.toml"
     return usual.absolute() if usual.exists() else None
 
 

@@ -13,6 +13,7 @@ from langgraph.runtime import RunControl
 from langgraph.types import StateSnapshot
 
 from graphs.fenced import Fenced
+from graphs.resuming import is_open
 from nodes.context import Context
 from nodes.leases import FENCE
 from reasonact.settings import Settings, label, read_label
@@ -114,23 +115,17 @@ class _Held:
 
     def run(self, task: Any, first: str, settings: Settings, user: str | None) -> None:
         """Run until the graph pauses or ends."""
-        steps = settings.limits.get("steps", 10)
         self.make_agent(self.saver, settings).invoke(
             task,
             {
                 "configurable": {**self.place, **({"user_id": user} if user else {})},
                 "metadata": label(first, settings),
-                "recursion_limit": 6 * steps + 60 if steps else 10_000,
+                "recursion_limit": settings.recursion_limit,
             },
             context=Context(language=settings.language),  # type: ignore[arg-type]
             durability="sync",
             control=self.control,
         )
-
-
-def is_open(state: StateSnapshot) -> bool:
-    """Whether the thread can go on; after a crash `next` may be empty although it can."""
-    return bool(state.tasks or state.interrupts)
 
 
 def knows(state: StateSnapshot, id: str) -> bool:

@@ -114,11 +114,10 @@ class Runner:
 
     def config(self) -> RunnableConfig:
         """Thread, user, label and a backstop that a step limit always reaches first."""
-        steps = self.settings.limits.get("steps", 10)
         return {
             "configurable": {"thread_id": self.thread, **({"user_id": name} if (name := user()) else {})},
             "metadata": label(self.first_question, self.settings),
-            "recursion_limit": 6 * steps + 60 if steps else 10_000,
+            "recursion_limit": self.settings.recursion_limit,
         }
 
     def state(self) -> StateSnapshot:

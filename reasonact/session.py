@@ -13,6 +13,7 @@ from rich.console import Console
 
 from graphs.fenced import Fenced
 from graphs.react import build
+from graphs.resuming import is_open
 from nodes.answers import UnclearAnswer
 from nodes.limits import LimitsError
 from nodes.models import ModelError, find_model
@@ -58,7 +59,7 @@ class Session:
             with at_work(store, thread):
                 state = state_of(graph, thread)
             if state is not None:
-                if state.tasks or state.interrupts:
+                if is_open(state):
                     raise Refused(f"thread {thread} is {status_of(state)}: go on with reasonact resume {thread}")
                 first = read_label(state.metadata)[0] or first
             runner = self.runner(graph, thread, settings, first, store, toolbox)
@@ -98,7 +99,7 @@ class Session:
         state = state_of(graph, thread)
         if state is None:
             raise Refused(f"there is no thread {thread}: see reasonact threads")
-        if not state.tasks and not state.interrupts:
+        if not is_open(state):
             raise Refused(
                 f"thread {thread} is finished ({status_of(state)}), nothing was run: "
                 f'ask on with reasonact ask --thread {thread} "…"'

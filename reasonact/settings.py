@@ -33,6 +33,12 @@ class Settings:
         given = {"steps": self.max_steps, "tokens": self.max_tokens, "seconds": self.timeout, "on_limit": self.on_limit}
         return {name: value for name, value in given.items() if value is not None}
 
+    @property
+    def recursion_limit(self) -> int:
+        """LangGraph's backstop, which a step limit always reaches first."""
+        steps = self.limits.get("steps", 10)
+        return 6 * steps + 60 if steps else 10_000
+
 
 def label(question: str, settings: Settings) -> dict[str, str]:
     """Metadata of every checkpoint of the run."""

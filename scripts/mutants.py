@@ -78,7 +78,7 @@ MUTANTS = {
         "tests/test_approvals.py",
     ),
     "taint at start": Mutant(
-        "nodes/permission.py", 'dirty = tainted(transaction, row["run_id"], row["step"])', "dirty = False",
+        "nodes/permission.py", 'and tainted(transaction, row["run_id"], row["step"])', "and False",
         "tests/test_calls.py",
     ),
     "recorded calls": Mutant(

@@ -233,21 +233,24 @@ def counters_are_the_ledgers(state: Any, rows: list[Row], forked: bool) -> None:
 
 def chain_is_linear(saver: Any, config: Any, forks: Collection[str]) -> None:
     """I7: no checkpoint was gone on from twice, but for those in `forks`."""
+    assert [id for id in branched(saver, config) if id not in forks] == [], "I7"
+
+
+def branched(saver: Any, config: Any) -> list[str | None]:
+    """The checkpoints of a thread that have several children; None is the beginning."""
     thread = {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
     parents = Counter(
         found.parent_config["configurable"]["checkpoint_id"] if found.parent_config else None
         for found in saver.list(thread)
     )
-    assert [id for id, children in parents.items() if children > 1 and id not in forks] == [], "I7"
+    return [id for id, children in parents.items() if children > 1]
 
 
 def canary_places(records: Records, saver: Any, canary: str) -> list[str]:
     """I6: the tables, and the parts of a saver in memory, that hold the secret."""
     secret = canary.encode()
     with records.database.transaction() as transaction:
-        places = [
-            table for table in _tables(transaction) if _holds(transaction.all(f'SELECT * FROM "{table}"'), secret)
-        ]
+        places = [table for table in tables(transaction) if _holds(transaction.all(f'SELECT * FROM "{table}"'), secret)]
     if records.database.kind == "sqlite" and records.database.durable:
         path = str(records.database.path)
         places += [file for file in (path, f"{path}-wal") if secret in _bytes(file)]
@@ -255,7 +258,8 @@ def canary_places(records: Records, saver: Any, canary: str) -> list[str]:
     return places + [name for name, held in kept.items() if canary in repr(held)]
 
 
-def _tables(transaction: Transaction) -> list[str]:
+def tables(transaction: Transaction) -> list[str]:
+    """Every table of the database."""
     if transaction.database.kind == "sqlite":
         rows = transaction.all("SELECT name FROM sqlite_master WHERE type = 'table'")
     else:

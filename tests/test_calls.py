@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from nodes.call_rows import found
 from nodes.calls import Admission, Calls
-from nodes.decisions import Decisions, found
+from nodes.decisions import Decisions
 from nodes.leases import LeaseLost
 from nodes.order import Order
 from nodes.policy import Policy

@@ -20,6 +20,7 @@ from graphs.resuming import NothingToResume
 from graphs.saver import open_saver
 from nodes.leases import LeaseLost, ThreadBusy
 from nodes.scripted import ScriptedModel
+from tests.invariants import branched
 from tests.walking import calls
 from tools.tool import Tool, tool
 
@@ -56,11 +57,7 @@ def waiting(url: str, thread: str, log: Path, seconds: float = 0.0) -> Iterator[
 
 
 def chain_is_linear(saver: Any, thread: str) -> bool:
-    parents = [
-        found.parent_config["configurable"]["checkpoint_id"] if found.parent_config else None
-        for found in saver.list(config(thread))
-    ]
-    return len(parents) == len(set(parents))
+    return branched(saver, config(thread)) == []
 
 
 def answer(saver: Any, thread: str, log: Path) -> str:

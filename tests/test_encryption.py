@@ -16,6 +16,7 @@ from graphs.encryption import Encryption, NotEncrypted
 from graphs.react import build
 from graphs.saver import open_saver
 from nodes.scripted import ScriptedModel
+from tests.invariants import tables
 from tests.walking import World, calls
 from tools.database import Database
 
@@ -28,12 +29,7 @@ def everything(url: str) -> bytes:
     """Every value of every table, as the database has it."""
     database = Database(url)
     with database.transaction() as transaction:
-        names = (
-            "SELECT name FROM sqlite_master WHERE type = 'table'"
-            if database.kind == "sqlite"
-            else "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
-        )
-        rows = [transaction.all(f"SELECT * FROM {row['name']}") for row in transaction.all(names)]
+        rows = [transaction.all(f"SELECT * FROM {name}") for name in tables(transaction)]
     database.close()
     values = [value for table in rows for row in table for value in row.values()]
     return b"\n".join(
